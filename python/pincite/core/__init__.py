@@ -1,0 +1,1 @@
+"""The thin Python side of the C++ core: the only importers of ``pincite._core``."""
