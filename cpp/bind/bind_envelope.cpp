@@ -30,8 +30,8 @@ py::bytes to_bytes(std::span<const std::byte> bytes) {
 void register_envelope(py::module_& module) {
   module.def(
       "write_envelope",
-      [](const std::string& path, const std::string& kind, const std::vector<std::pair<std::string, py::bytes>>& sections,
-         const py::bytes& stamp) {
+      [](const std::string& path, const std::string& kind,
+         const std::vector<std::pair<std::string, py::bytes>>& sections, const py::bytes& stamp) {
         EnvelopeWriter writer(kind, stamp_from(stamp));
         for (const auto& [name, bytes] : sections) {
           const std::string_view view = bytes;
@@ -53,7 +53,8 @@ void register_envelope(py::module_& module) {
           envelope = Envelope::open(source, kind, verify);
         }
         py::dict sections;
-        for (const std::string& name : envelope->names()) sections[py::str(name)] = to_bytes(envelope->bytes(name));
+        for (const std::string& name : envelope->names())
+          sections[py::str(name)] = to_bytes(envelope->bytes(name));
         return std::make_pair(to_bytes(std::as_bytes(std::span(envelope->stamp()))), sections);
       },
       py::arg("path"), py::kw_only(), py::arg("kind"), py::arg("verify") = true,

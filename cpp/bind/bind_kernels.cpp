@@ -23,8 +23,8 @@ void register_kernels(py::module_& module) {
       "dot",
       [](const FloatArray& a, const FloatArray& b, const std::string& kernel) {
         if (a.size() != b.size()) {
-          throw InvalidInputError("vectors have " + std::to_string(a.size()) + " and " + std::to_string(b.size()) +
-                                  " values, wanted the same number");
+          throw InvalidInputError("vectors have " + std::to_string(a.size()) + " and " +
+                                  std::to_string(b.size()) + " values, wanted the same number");
         }
         const Kernel& chosen = kernel.empty() ? default_kernel() : kernel_by_name(kernel);
         return chosen.dot(a.data(), b.data(), static_cast<std::size_t>(a.size()));

@@ -43,8 +43,9 @@ std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size
   if (py::isinstance<py::array_t<bool>>(allowed)) {
     const auto mask = py::array_t<bool, py::array::c_style | py::array::forcecast>(allowed);
     if (mask.ndim() != 1 || static_cast<std::size_t>(mask.size()) != size) {
-      throw InvalidInputError("allowed is a mask of " + std::to_string(mask.size()) + " values, the index has " +
-                              std::to_string(size) + " rows; give one value a row");
+      throw InvalidInputError("allowed is a mask of " + std::to_string(mask.size()) +
+                              " values, the index has " + std::to_string(size) +
+                              " rows; give one value a row");
     }
     const bool* values = mask.data();
     for (std::size_t i = 0; i < size; ++i) {

@@ -60,8 +60,10 @@ Map map(const std::filesystem::path& path) {
 
 AtomicWriter::AtomicWriter(std::filesystem::path path) : path_(std::move(path)), handle_(0) {
   temporary_ = path_;
-  temporary_ += L"." + std::to_wstring(::GetCurrentProcessId()) + L"." + std::to_wstring(::GetTickCount64()) + L".tmp";
-  HANDLE handle = ::CreateFileW(temporary_.c_str(), GENERIC_WRITE, 0, nullptr, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
+  temporary_ +=
+      L"." + std::to_wstring(::GetCurrentProcessId()) + L"." + std::to_wstring(::GetTickCount64()) + L".tmp";
+  HANDLE handle = ::CreateFileW(temporary_.c_str(), GENERIC_WRITE, 0, nullptr, CREATE_NEW,
+                                FILE_ATTRIBUTE_NORMAL, nullptr);
   if (handle == INVALID_HANDLE_VALUE) {
     temporary_.clear();
     refuse("cannot write beside", path_);
@@ -79,7 +81,8 @@ void AtomicWriter::append(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const DWORD want = static_cast<DWORD>(bytes.size() < most ? bytes.size() : most);
     DWORD written = 0;
-    if (::WriteFile(as_handle(handle_), bytes.data(), want, &written, nullptr) == 0) refuse("cannot write", path_);
+    if (::WriteFile(as_handle(handle_), bytes.data(), want, &written, nullptr) == 0)
+      refuse("cannot write", path_);
     bytes = bytes.subspan(written);
     size_ += written;
   }
@@ -88,7 +91,8 @@ void AtomicWriter::append(std::span<const std::byte> bytes) {
 void AtomicWriter::commit() {
   if (::FlushFileBuffers(as_handle(handle_)) == 0) refuse("cannot sync", path_);
   ::CloseHandle(as_handle(std::exchange(handle_, 0)));
-  if (::MoveFileExW(temporary_.c_str(), path_.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) == 0) {
+  if (::MoveFileExW(temporary_.c_str(), path_.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) ==
+      0) {
     refuse("cannot replace", path_);
   }
   temporary_.clear();

@@ -19,7 +19,8 @@ struct Seen {
 
 void check(std::size_t lists, double k, std::span<const double> weights) {
   if (!std::isfinite(k) || k < 0.0) {
-    throw InvalidInputError("k is " + std::to_string(k) + ", wanted a finite number of at least 0 (default 60)");
+    throw InvalidInputError("k is " + std::to_string(k) +
+                            ", wanted a finite number of at least 0 (default 60)");
   }
   if (!weights.empty() && weights.size() != lists) {
     throw InvalidInputError(std::to_string(weights.size()) + " weights given for " + std::to_string(lists) +

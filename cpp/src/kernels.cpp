@@ -20,7 +20,8 @@ const Kernel& kernel_by_name(std::string_view name) {
     if (kernel->name == name) return *kernel;
     names += (names.empty() ? "" : ", ") + std::string(kernel->name);
   }
-  throw InvalidInputError("no kernel named '" + std::string(name) + "' runs on this machine; available: " + names);
+  throw InvalidInputError("no kernel named '" + std::string(name) +
+                          "' runs on this machine; available: " + names);
 }
 
 const Kernel& default_kernel() {

@@ -1,10 +1,9 @@
-#include "pincite/fusion.hpp"
-
 #include <doctest/doctest.h>
 
 #include <limits>
 
 #include "pincite/error.hpp"
+#include "pincite/fusion.hpp"
 
 namespace {
 

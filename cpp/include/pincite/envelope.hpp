@@ -66,8 +66,8 @@ class EnvelopeWriter {
   std::vector<Section> sections_;
 };
 
-/// A memory-mapped file. Nothing in it is believed before it is checked: the header and the table against their
-/// checksums and the file size, then (unless `verify` is off) every section against its own.
+/// A memory-mapped file. Nothing in it is believed before it is checked: the header and the table against
+/// their checksums and the file size, then (unless `verify` is off) every section against its own.
 class Envelope {
  public:
   /// Throws StorageError (cannot be read), IndexCorruptError (damaged, cut short, not ours) or
@@ -82,7 +82,8 @@ class Envelope {
   /// Throws IndexCorruptError when there is no such section.
   [[nodiscard]] std::span<const std::byte> bytes(std::string_view name) const;
 
-  /// The section as values of T. Throws IndexCorruptError when there is none or its length is no multiple of T's.
+  /// The section as values of T. Throws IndexCorruptError when there is none or its length is no multiple of
+  /// T's.
   template <class T>
   [[nodiscard]] std::span<const T> values(std::string_view name) const {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 64);

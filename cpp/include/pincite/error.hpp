@@ -32,8 +32,7 @@ class IncompatibleIndexError : public Error {
 /// The operating system refused to read or write a file.
 class StorageError : public Error {
  public:
-  StorageError(const std::string& what, int error_number)
-      : Error(what), error_number_(error_number) {}
+  StorageError(const std::string& what, int error_number) : Error(what), error_number_(error_number) {}
   [[nodiscard]] int error_number() const noexcept { return error_number_; }
 
  private:

@@ -17,12 +17,11 @@ struct FusedHit {
 };
 
 /// Sums weight / (k + rank) over the lists, ranks from 1. An id that a list repeats counts once there, at its
-/// best rank. Ordered by score descending, then id ascending; at most `limit` (0: all). `weights` is empty (each
-/// list weighs 1) or has one finite, non-negative value a list; k is finite and at least 0. Throws
+/// best rank. Ordered by score descending, then id ascending; at most `limit` (0: all). `weights` is empty
+/// (each list weighs 1) or has one finite, non-negative value a list; k is finite and at least 0. Throws
 /// InvalidInputError. O(n log n) in the total length n.
-[[nodiscard]] std::vector<FusedHit> reciprocal_rank_fusion(std::span<const std::span<const std::int64_t>> lists,
-                                                           double k = default_rrf_k,
-                                                           std::span<const double> weights = {},
-                                                           std::size_t limit = 0);
+[[nodiscard]] std::vector<FusedHit> reciprocal_rank_fusion(
+    std::span<const std::span<const std::int64_t>> lists, double k = default_rrf_k,
+    std::span<const double> weights = {}, std::size_t limit = 0);
 
 }  // namespace pincite

@@ -1,9 +1,9 @@
 // The arithmetic of vectors, once per instruction set, with one result.
 //
-// Every kernel adds in the same order: 32 lanes, lane j takes the products of components j, j + 32, j + 64, ...
-// (multiplied and added with two roundings, no fused multiply-add), and the lanes are folded in halves: lane j
-// takes lane j + 16, then j + 8, 4, 2, 1. So a score is the same bits on every machine, and it does not depend
-// on the row's place in the index or on its neighbours.
+// Every kernel adds in the same order: 32 lanes, lane j takes the products of components j, j + 32, j + 64,
+// ... (multiplied and added with two roundings, no fused multiply-add), and the lanes are folded in halves:
+// lane j takes lane j + 16, then j + 8, 4, 2, 1. So a score is the same bits on every machine, and it does
+// not depend on the row's place in the index or on its neighbours.
 #pragma once
 
 #include <cstddef>

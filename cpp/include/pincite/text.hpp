@@ -19,10 +19,10 @@ enum class Analyzer : std::uint8_t {
 [[nodiscard]] Analyzer parse_analyzer(std::string_view name);
 [[nodiscard]] std::string_view analyzer_name(Analyzer analyzer) noexcept;
 
-/// A text that is indexed, or one that is asked for. They differ in CJK runs alone: an indexed run ABC gives the
-/// bigrams AB and BC and, at the place of BC, its last character C; a query gives AB and BC. A query run of one
-/// character gives that character with `prefix` set: it stands for every term that begins with it, and so finds
-/// the character wherever it is.
+/// A text that is indexed, or one that is asked for. They differ in CJK runs alone: an indexed run ABC gives
+/// the bigrams AB and BC and, at the place of BC, its last character C; a query gives AB and BC. A query run
+/// of one character gives that character with `prefix` set: it stands for every term that begins with it, and
+/// so finds the character wherever it is.
 enum class AnalysisMode : std::uint8_t { index = 0, query = 1 };
 
 struct Token {
@@ -35,7 +35,8 @@ struct Token {
 
 using TokenSink = std::function<void(const Token&)>;
 
-/// Calls `sink` for every token of a UTF-8 text, in order. Throws InvalidInputError on bytes that are no UTF-8.
+/// Calls `sink` for every token of a UTF-8 text, in order. Throws InvalidInputError on bytes that are no
+/// UTF-8.
 void analyze(std::string_view text, Analyzer analyzer, AnalysisMode mode, const TokenSink& sink);
 
 }  // namespace pincite

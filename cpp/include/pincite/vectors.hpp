@@ -15,9 +15,9 @@ inline constexpr double norm_tolerance = 1e-3;
 
 class Vectors {
  public:
-  /// Copies `rows` x `dim` floats. Throws InvalidInputError naming the first row that holds NaN or an infinity,
-  /// is all zeros, or has a norm off by more than `norm_tolerance`; with `normalize`, rows are scaled to norm 1
-  /// instead, and only zero and non-finite rows are refused.
+  /// Copies `rows` x `dim` floats. Throws InvalidInputError naming the first row that holds NaN or an
+  /// infinity, is all zeros, or has a norm off by more than `norm_tolerance`; with `normalize`, rows are
+  /// scaled to norm 1 instead, and only zero and non-finite rows are refused.
   [[nodiscard]] static std::shared_ptr<const Vectors> copy(std::span<const float> values, std::size_t dim,
                                                            bool normalize);
 

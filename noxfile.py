@@ -1,0 +1,154 @@
+"""Every check by name: ``nox -l`` lists them, ``nox -s lint types cpp`` runs some.
+
+The sessions that `.ci/run` calls are quick. The others (sanitizers, fuzz, tidy, bench) are run by hand; their
+last figures stand in bench/README.md and docs/checks.md.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "venv"
+nox.options.sessions = ["tests", "lint", "types", "cpp"]
+nox.needs_version = ">=2025.2.9"
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+CPP = [str(path) for path in sorted(Path("cpp").rglob("*.[ch]pp"))]
+
+
+def group(name: str) -> list[str]:
+    return list(nox.project.dependency_groups(PROJECT, name))
+
+
+def configure(session: nox.Session, folder: str, *definitions: str) -> str:
+    """Configure and build the core without Python under build/FOLDER; return that folder."""
+    session.install(*group("build"))
+    build = f"build/{folder}"
+    session.run("cmake", "-S", ".", "-B", build, "-G", "Ninja", "-DPINCITE_BUILD_PYTHON=OFF", *definitions)
+    session.run("cmake", "--build", build)
+    return build
+
+
+def runtime_library(name: str) -> str:
+    """Return the path of a sanitizer runtime of the default compiler."""
+    found = subprocess.run(["cc", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    return found.stdout.strip()
+
+
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"], tags=["python"])
+def pythons(session: nox.Session) -> None:
+    """Run the Python tests on one interpreter: nox -s pythons-3.13."""
+    session.install(".[test]")
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the Python tests."""
+    session.install(".[test]")
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and format of Python and C++."""
+    session.install(*group("lint"))
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("clang-format", "--dry-run", "--Werror", *CPP)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types, and the stub of the extension against the extension."""
+    session.install(".[test]", *group("types"))
+    session.run("mypy")
+    session.run("python", "-m", "mypy.stubtest", "pincite._core")
+
+
+@nox.session
+def cpp(session: nox.Session) -> None:
+    """Build the core without Python and run its tests."""
+    build = configure(session, "cpp", "-DPINCITE_BUILD_TESTS=ON")
+    session.run(f"{build}/cpp/tests/pincite_tests", external=True)
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Build sdist and wheel, audit the wheel, and smoke-test it in an environment without a compiler."""
+    session.install(*group("wheel"))
+    session.run("python", "-m", "build", "--outdir", "dist")
+    built = max(Path("dist").glob("pincite-*.whl"), key=lambda path: path.stat().st_mtime)
+    session.run("auditwheel", "show", str(built))
+    fresh = Path(session.create_tmp()) / "fresh"
+    session.run("python", "-m", "venv", "--clear", str(fresh))
+    python = str(fresh / "bin" / "python")
+    session.run(python, "-m", "pip", "install", "-q", "--only-binary=:all:", str(built), external=True)
+    # No PATH, so no compiler; another folder, so that nothing of the checkout can be imported.
+    test = str(Path("tests/smoke/test_minimal.py").resolve())
+    with session.chdir(session.create_tmp()):
+        session.run(python, "-I", test, external=True, include_outer_env=False, env={"PATH": "/nonexistent"})
+
+
+@nox.session
+def kernels(session: nox.Session) -> None:
+    """Run the Python tests once with each kernel that this machine has."""
+    session.install(".[test]")
+    names = session.run("python", "-c", "import pincite.core.kernels as k; print(*k.available_kernels())", silent=True)
+    for name in str(names).split():
+        session.run("python", "-m", "pytest", "-q", *session.posargs, env={"PINCITE_KERNEL": name})
+
+
+@nox.session
+def sanitizers(session: nox.Session) -> None:
+    """Run the C++ tests and the Python tests under AddressSanitizer and UndefinedBehaviorSanitizer."""
+    build = configure(session, "asan", "-DPINCITE_BUILD_TESTS=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+                      "-DPINCITE_SANITIZE=address,undefined")  # fmt: skip
+    session.run(f"{build}/cpp/tests/pincite_tests", external=True)
+    session.install(".[test]", "-Ccmake.define.PINCITE_SANITIZE=address,undefined", "-Cinstall.strip=false")
+    env = {
+        "LD_PRELOAD": f"{runtime_library('libasan.so')} {runtime_library('libubsan.so')}",
+        # CPython itself never frees everything; leaks of ours show in the C++ tests, where leaks are checked.
+        "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    }
+    session.run("python", "-m", "pytest", "-q", *session.posargs, env=env)
+
+
+@nox.session
+def threads(session: nox.Session) -> None:
+    """Run the C++ tests, concurrent searches among them, under ThreadSanitizer."""
+    build = configure(session, "tsan", "-DPINCITE_BUILD_TESTS=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+                      "-DPINCITE_SANITIZE=thread")  # fmt: skip
+    session.run(f"{build}/cpp/tests/pincite_tests", external=True, env={"TSAN_OPTIONS": "halt_on_error=1"})
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Fuzz the core with libFuzzer (needs clang): nox -s fuzz -- SECONDS_PER_TARGET."""
+    seconds = session.posargs[0] if session.posargs else "60"
+    build = configure(session, "fuzz", "-DPINCITE_BUILD_FUZZERS=ON", "-DCMAKE_CXX_COMPILER=clang++",
+                      "-DPINCITE_WERROR=OFF", "-DPINCITE_SANITIZE=address,undefined")  # fmt: skip
+    for target in sorted(Path(build, "cpp/fuzz").glob("fuzz_*")):
+        if target.is_file() and os.access(target, os.X_OK):
+            session.run(str(target), f"-max_total_time={seconds}", "-max_len=65536", "-rss_limit_mb=2048",
+                        "-timeout=10", "-print_final_stats=1", external=True)  # fmt: skip
+
+
+@nox.session
+def tidy(session: nox.Session) -> None:
+    """Run clang-tidy over the core."""
+    session.install(*group("tidy"))
+    build = configure(session, "tidy", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    session.run("clang-tidy", "-p", build, "--quiet", *[path for path in CPP if path.startswith("cpp/src")])
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Print the benchmark table: nox -s bench -- [CONCEPT ...]."""
+    session.install(".[test]")
+    session.run("python", "bench/run.py", *session.posargs)
