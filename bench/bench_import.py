@@ -1,0 +1,38 @@
+"""`import pincite` beyond `import numpy`, in fresh interpreters, one after the other."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+
+from harness import Row, print_table
+
+
+def _seconds(program: str) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", program], check=True)
+    return time.perf_counter() - start
+
+
+def rows() -> list[Row]:
+    _seconds("import numpy, pincite")
+    pairs = [(_seconds("import numpy, pincite"), _seconds("import numpy")) for _ in range(15)]
+    beyond = statistics.median(ours - numpy for ours, numpy in pairs)
+    numpy_s = statistics.median(numpy for _, numpy in pairs)
+    return [
+        Row(
+            work="import pincite",
+            size="beyond numpy",
+            ours_s=max(beyond, 0.0),
+            other="import numpy (whole process)",
+            other_s=numpy_s,
+            ratio=numpy_s / max(beyond, 1e-9),
+            agreement="onnxruntime, tokenizers, markdown_it and Stemmer not loaded (tested)",
+        )
+    ]
+
+
+if __name__ == "__main__":
+    print_table(rows())
