@@ -1,6 +1,5 @@
 #include "pincite/chunking.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -47,16 +46,14 @@ class Packer {
   Place add_section(Place start, std::size_t end, std::uint32_t section) {
     section_ = section;
     first_chunk_ = skip_space(text_, start.byte, end);
-    const std::string_view text = text_.substr(0, end);
-    for (;;) {
-      const std::size_t gap = std::min(text.find("\n\n", start.byte), end);
-      const Place stop = advance(text, start, gap);
+    while (start.byte < end) {
+      const Place stop = advance(text_, start, find_blank_line(text_, start.byte, end));
       add_paragraph(start, stop);
-      if (gap == end) break;
-      start = advance(text, stop, std::min(text.find_first_not_of('\n', gap), end));
+      start = stop;
+      for (; start.byte < end && text_[start.byte] == '\n'; ++start.byte) ++start.point, ++start.unit;
     }
     flush();
-    return advance(text, start, end);
+    return start;
   }
 
  private:
@@ -77,9 +74,8 @@ class Packer {
 
   // The end of `[^.!?]*[.!?]+\s*`, or of `[^.!?]+` at the paragraph's end.
   [[nodiscard]] std::size_t sentence_end(std::size_t at, std::size_t end) const {
-    const auto stops = [&](std::size_t i) { return text_[i] == '.' || text_[i] == '!' || text_[i] == '?'; };
-    while (at < end && !stops(at)) ++at;
-    while (at < end && stops(at)) ++at;
+    at = find_stop(text_, at, end);
+    while (at < end && is_stop(text_[at])) ++at;
     return skip_space(text_, at, end);
   }
 

@@ -1,5 +1,6 @@
 #include "places.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -11,7 +12,7 @@
 namespace pincite {
 namespace {
 
-constexpr std::size_t word_size = sizeof(std::uint64_t);
+constexpr std::uint32_t word_size = sizeof(std::uint64_t);
 constexpr std::uint64_t low_bits = 0x0101010101010101;
 constexpr std::uint64_t high_bits = low_bits << 7U;
 
@@ -22,6 +23,11 @@ std::uint64_t load_word(std::string_view text, std::size_t at) noexcept {
 }
 
 std::uint32_t count(std::uint64_t bits) noexcept { return static_cast<std::uint32_t>(std::popcount(bits)); }
+
+std::uint64_t repeat(char c) noexcept { return low_bits * static_cast<unsigned char>(c); }
+
+// Exact as a yes or no: a zero byte is there or not.
+bool has_zero_byte(std::uint64_t word) noexcept { return ((word - low_bits) & ~word & high_bits) != 0; }
 
 unsigned byte_at(std::string_view text, std::size_t at) noexcept {
   return static_cast<unsigned char>(text[at]);
@@ -57,6 +63,17 @@ bool is_line_end(std::string_view text, std::size_t at) noexcept {
   return lead == '\n' || lead == '\r' || (lead == 0xE2 && is_wide_line_end(wide_at(text, at)));
 }
 
+// Counts `size` bytes of a text; the others of the word are zero.
+void add_bytes(Place& at, std::uint64_t word, std::uint32_t size) noexcept {
+  at.point += size;
+  at.unit += size;
+  if ((word & high_bits) == 0) return;
+  const std::uint32_t continuations = count((word >> 7U) & ~(word >> 6U) & low_bits);
+  const std::uint32_t pairs = count((word >> 7U) & (word >> 6U) & (word >> 5U) & (word >> 4U) & low_bits);
+  at.point -= continuations;
+  at.unit -= continuations - pairs;
+}
+
 std::size_t next(std::string_view text, std::size_t at) noexcept {
   const unsigned lead = byte_at(text, at);
   return at + (lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4);
@@ -85,20 +102,19 @@ void check_text(std::string_view text) {
 }
 
 Place advance(std::string_view text, Place from, std::size_t to) noexcept {
-  for (; from.byte + word_size <= to; from.byte += word_size) {
-    const std::uint64_t word = load_word(text, from.byte);
-    const std::uint64_t continuations = (word >> 7U) & ~(word >> 6U) & low_bits;
-    const std::uint64_t pairs = (word >> 7U) & (word >> 6U) & (word >> 5U) & (word >> 4U) & low_bits;
-    const std::uint32_t points = static_cast<std::uint32_t>(word_size) - count(continuations);
-    from.point += points;
-    from.unit += points + count(pairs);
+  for (; from.byte + word_size <= to; from.byte += word_size)
+    add_bytes(from, load_word(text, from.byte), word_size);
+  const auto left = static_cast<std::uint32_t>(to - from.byte);
+  if (left == 0) return from;
+  if (to >= word_size) {
+    // The last word that ends at `to`, without the bytes that are counted already.
+    const std::uint32_t counted = (word_size - left) * 8;
+    const std::uint64_t word = load_word(text, to - word_size);
+    add_bytes(from, std::endian::native == std::endian::little ? word >> counted : word << counted, left);
+  } else {
+    for (std::size_t i = from.byte; i < to; ++i) add_bytes(from, byte_at(text, i), 1);
   }
-  for (; from.byte < to; ++from.byte) {
-    const unsigned byte = byte_at(text, from.byte);
-    if (is_continuation(byte)) continue;
-    ++from.point;
-    from.unit += units_of(byte);
-  }
+  from.byte = to;
   return from;
 }
 
@@ -108,9 +124,10 @@ Place advance_units(std::string_view text, Place from, std::size_t units) noexce
     const std::size_t used = at.unit - from.unit;  // beyond `units` where the first code point is
     return used < units ? units - used : 0;
   };
-  // Eight bytes lead at most eight units. A word may end inside a code point, which the loop below completes.
-  while (at.byte + word_size <= text.size() && room() >= word_size)
-    at = advance(text, at, at.byte + word_size);
+  // n bytes lead at most n + 1 units. A step may end inside a code point, which the loop below completes.
+  while (room() > 1 && at.byte < text.size()) {
+    at = advance(text, at, at.byte + std::min(room() - 1, text.size() - at.byte));
+  }
   for (; at.byte < text.size(); ++at.byte) {
     const unsigned byte = byte_at(text, at.byte);
     if (is_continuation(byte)) continue;
@@ -144,6 +161,29 @@ std::size_t trim_end(std::string_view text, std::size_t from, std::size_t to) no
 
 bool is_line_start(std::string_view text, std::size_t at) noexcept {
   return at == 0 || is_line_end(text, previous(text, at));
+}
+
+std::size_t find_blank_line(std::string_view text, std::size_t from, std::size_t to) noexcept {
+  for (; from + word_size < to; from += word_size) {
+    if (has_zero_byte((load_word(text, from) ^ repeat('\n')) | (load_word(text, from + 1) ^ repeat('\n'))))
+      break;
+  }
+  while (from + 1 < to && !(text[from] == '\n' && text[from + 1] == '\n')) ++from;
+  return from + 1 < to ? from : to;
+}
+
+bool is_stop(char c) noexcept { return c == '.' || c == '!' || c == '?'; }
+
+std::size_t find_stop(std::string_view text, std::size_t from, std::size_t to) noexcept {
+  for (; from + word_size <= to; from += word_size) {
+    const std::uint64_t word = load_word(text, from);
+    if (has_zero_byte(word ^ repeat('.')) || has_zero_byte(word ^ repeat('!')) ||
+        has_zero_byte(word ^ repeat('?'))) {
+      break;
+    }
+  }
+  while (from < to && !is_stop(text[from])) ++from;
+  return from;
 }
 
 std::size_t find_line_end(std::string_view text, std::size_t from) noexcept {

@@ -41,4 +41,13 @@ void check_text(std::string_view text);
 /// The first line end from byte `from` on, or the end of the text.
 [[nodiscard]] std::size_t find_line_end(std::string_view text, std::size_t from) noexcept;
 
+/// The first of two LF in a row in the bytes [from, to), or `to`.
+[[nodiscard]] std::size_t find_blank_line(std::string_view text, std::size_t from, std::size_t to) noexcept;
+
+/// Whether a sentence may end at `c`: one of `.`, `!` and `?`.
+[[nodiscard]] bool is_stop(char c) noexcept;
+
+/// The first stop in the bytes [from, to), or `to`.
+[[nodiscard]] std::size_t find_stop(std::string_view text, std::size_t from, std::size_t to) noexcept;
+
 }  // namespace pincite

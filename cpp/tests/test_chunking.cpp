@@ -42,6 +42,25 @@ TEST_CASE("chunking: a code point larger than the target is a chunk") {
   CHECK(contents(text, chunk_blind(text, 1)) == Strings{"\U0001F680", "a", "\U0001F680"});
 }
 
+TEST_CASE("chunking: a cut is the last one within the target, wherever the wide code points stand") {
+  for (std::size_t before = 0; before < 20; ++before) {
+    const std::string text = std::string(before, 'a') + "\U0001F680\u00E9\U0001F680" + std::string(9, 'b');
+    const std::u32string points = pincite::decode_utf8(text);
+    for (std::size_t target = 2; target < 30; ++target) {
+      std::uint32_t at = 0;
+      for (const auto& span : chunk_blind(text, target).spans) {
+        REQUIRE(span.start == at);
+        std::size_t units = 0;
+        while (at < points.size() && units + pincite::utf16_units(points[at]) <= target) {
+          units += pincite::utf16_units(points[at++]);
+        }
+        REQUIRE(span.end == at);
+      }
+      REQUIRE(at == points.size());
+    }
+  }
+}
+
 TEST_CASE("chunking: the overlap never begins with half of a pair") {
   const std::string text = "a\U0001F680bcd";
   CHECK(covered(text, chunk_blind(text, 3, 2)) == Strings{"a\U0001F680", "\U0001F680bcd"});
