@@ -49,8 +49,9 @@ class Packer {
     while (start.byte < end) {
       const Place stop = advance(text_, start, find_blank_line(text_, start.byte, end));
       add_paragraph(start, stop);
-      start = stop;
-      for (; start.byte < end && text_[start.byte] == '\n'; ++start.byte) ++start.point, ++start.unit;
+      std::size_t next = stop.byte;
+      while (next < end && text_[next] == '\n') ++next;
+      start = advance(text_, stop, next);
     }
     flush();
     return start;

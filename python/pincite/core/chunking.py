@@ -200,6 +200,8 @@ def _integer(value: Any, name: str, *, at_least: int) -> int:
         number = operator.index(value)
     except TypeError:
         raise InvalidInputError(f"{name} is {value!r}, wanted an integer of at least {at_least}") from None
-    if not at_least <= number <= sys.maxsize:
-        raise InvalidInputError(f"{name} is {number}, wanted at least {at_least} and at most {sys.maxsize}")
+    if number < at_least:
+        raise InvalidInputError(f"{name} is {number}, wanted at least {at_least}")
+    if number > sys.maxsize:
+        raise InvalidInputError(f"{name} is {number}, wanted at most {sys.maxsize}")
     return number
