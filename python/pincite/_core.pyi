@@ -22,6 +22,10 @@ def read_envelope(path: str, *, kind: str, verify: bool = True) -> tuple[bytes, 
 # text
 
 # chunking
+def chunk_blind(text: str, *, target: int, overlap: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
+def chunk_sections(
+    text: str, *, target: int, overlap: int
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
 
 # structural
 
