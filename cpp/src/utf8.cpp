@@ -20,32 +20,31 @@ namespace {
 
 }  // namespace
 
+char32_t decode_next(std::string_view text, std::size_t& at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  if (lead < 0x80) {
+    ++at;
+    return lead;
+  }
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || at + length > text.size()) refuse(text, at);
+  char32_t code_point = lead & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<unsigned char>(text[at + i]);
+    if ((next & 0xC0U) != 0x80U) refuse(text, at);
+    code_point = (code_point << 6U) | (next & 0x3FU);
+  }
+  constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
+  if (code_point < smallest[length] || code_point > 0x10FFFF || surrogate) refuse(text, at);
+  at += length;
+  return code_point;
+}
+
 std::u32string decode_utf8(std::string_view text) {
   std::u32string out;
   out.reserve(text.size());
-  std::size_t i = 0;
-  const std::size_t n = text.size();
-  while (i < n) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    if (lead < 0x80) {
-      out.push_back(lead);
-      ++i;
-      continue;
-    }
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4 || i + length > n) refuse(text, i);
-    char32_t code_point = lead & (0x7FU >> length);
-    for (std::size_t j = 1; j < length; ++j) {
-      const auto next = static_cast<unsigned char>(text[i + j]);
-      if ((next & 0xC0U) != 0x80U) refuse(text, i);
-      code_point = (code_point << 6U) | (next & 0x3FU);
-    }
-    constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
-    const bool surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
-    if (code_point < smallest[length] || code_point > 0x10FFFF || surrogate) refuse(text, i);
-    out.push_back(code_point);
-    i += length;
-  }
+  for (std::size_t at = 0; at < text.size();) out += decode_next(text, at);
   return out;
 }
 

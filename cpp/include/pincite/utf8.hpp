@@ -8,6 +8,9 @@
 
 namespace pincite {
 
+/// The code point at byte `at`, which moves on to the next. Throws as decode_utf8 does.
+[[nodiscard]] char32_t decode_next(std::string_view text, std::size_t& at);
+
 /// Decodes UTF-8. Throws InvalidInputError that names the first bad byte (overlong forms, surrogates and
 /// values past U+10FFFF are bad).
 [[nodiscard]] std::u32string decode_utf8(std::string_view text);
