@@ -36,45 +36,60 @@ std::u32string_view plain_letters(char32_t c) {
   }
 }
 
-bool is_dropped(char32_t c) { return has(c, Flag::dropped); }
 bool is_accent(char32_t c) { return c >= 0x0300 && c <= 0x036F; }
 bool is_cyrillic(char32_t c) { return c >= 0x0400 && c <= 0x052F; }
 
 }  // namespace
 
 std::u32string_view TermFolder::fold(std::u32string_view word) {
-  decomposed_.clear();
-  for (const char32_t c : word) append_decomposition(c, decomposed_);
-  std::erase_if(decomposed_, is_dropped);
+  marks_ = false;
+  composes_ = false;
+  decompose(word);
   // In order before the case is folded: U+0345 becomes a letter, on which the marks after it would stand.
-  order_marks(decomposed_);
-
-  folded_.clear();
-  for (const char32_t c : decomposed_) append_case_folding(c, folded_);
-  decomposed_.clear();
-  for (const char32_t c : folded_) append_decomposition(c, decomposed_);
-  std::erase_if(decomposed_, is_dropped);
-  order_marks(decomposed_);
-
+  if (marks_) order_marks(decomposed_);
+  fold_case();
+  if (marks_) order_marks(folded_);
   drop_accents();
-  compose(folded_);
-  return folded_;
+  if (composes_) compose(decomposed_);
+  return decomposed_;
 }
 
-// From decomposed_ to folded_.
+void TermFolder::keep(char32_t c, std::u32string& out) {
+  const PropertyRecord& record = properties(c);
+  if (has(record, Flag::dropped)) return;
+  marks_ = marks_ || record.combining_class != 0;
+  out += c;
+}
+
+void TermFolder::decompose(std::u32string_view word) {
+  decomposed_.clear();
+  for (const char32_t c : word) unicode::decompose(c, [this](char32_t part) { keep(part, decomposed_); });
+}
+
+// From decomposed_ to folded_, decomposed again.
+void TermFolder::fold_case() {
+  folded_.clear();
+  for (const char32_t c : decomposed_) {
+    const std::u32string_view folded = case_folding(c);
+    if (folded.empty()) folded_ += c;
+    for (const char32_t lower : folded) {
+      unicode::decompose(lower, [this](char32_t part) { keep(part, folded_); });
+    }
+  }
+}
+
+// From folded_ to decomposed_.
 void TermFolder::drop_accents() {
   constexpr char32_t breve = 0x0306;
-  folded_.clear();
+  decomposed_.clear();
   char32_t base = 0;
-  for (const char32_t c : decomposed_) {
+  for (const char32_t c : folded_) {
     if (is_accent(c) && has(base, Flag::accent_base) && !(c == breve && is_cyrillic(base))) continue;
-    if (combining_class(c) == 0) base = c;
+    const PropertyRecord& record = properties(c);
+    if (record.combining_class == 0) base = c;
+    composes_ = composes_ || has(record, Flag::composes_back);
     const std::u32string_view plain = plain_letters(c);
-    if (plain.empty()) {
-      folded_ += c;
-    } else {
-      folded_ += plain;
-    }
+    decomposed_ += plain.empty() ? std::u32string_view(&c, 1) : plain;
   }
 }
 

@@ -19,10 +19,15 @@ class TermFolder {
   [[nodiscard]] std::u32string_view fold(std::u32string_view word);
 
  private:
+  void decompose(std::u32string_view word);
+  void fold_case();
   void drop_accents();
+  void keep(char32_t c, std::u32string& out);
 
   std::u32string decomposed_;
   std::u32string folded_;
+  bool marks_ = false;     // whether any combining class is not 0, and so the order matters
+  bool composes_ = false;  // whether anything is left that could compose
 };
 
 }  // namespace pincite::unicode

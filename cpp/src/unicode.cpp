@@ -5,16 +5,6 @@
 namespace pincite::unicode {
 namespace {
 
-// Hangul syllables are composed by arithmetic (The Unicode Standard, section 3.12).
-constexpr char32_t hangul_s = 0xAC00;
-constexpr char32_t hangul_l = 0x1100;
-constexpr char32_t hangul_v = 0x1161;
-constexpr char32_t hangul_t = 0x11A7;  // one before the first trailing consonant
-constexpr char32_t n_l = 19;
-constexpr char32_t n_v = 21;
-constexpr char32_t n_t = 28;
-constexpr char32_t n_s = n_l * n_v * n_t;
-
 std::u32string_view mapping(const std::uint8_t* stage1, const std::uint32_t* stage2, char32_t c) {
   const std::uint32_t packed = stage2[stage1[c / 128] * std::size_t{128} + c % 128];
   return {mapping_pool + (packed >> 5U), packed & 31U};
@@ -22,13 +12,13 @@ std::u32string_view mapping(const std::uint8_t* stage1, const std::uint32_t* sta
 
 // The primary composite of two code points, or 0.
 char32_t composition(char32_t first, char32_t second) {
-  if (first - hangul_l < n_l && second - hangul_v < n_v) {
-    return hangul_s + ((first - hangul_l) * n_v + (second - hangul_v)) * n_t;
+  if (!has(second, Flag::composes_back)) return 0;
+  if (first - hangul_l < n_hangul_l && second - hangul_v < n_hangul_v) {
+    return hangul_s + ((first - hangul_l) * n_hangul_v + (second - hangul_v)) * n_hangul_t;
   }
-  if (first - hangul_s < n_s && (first - hangul_s) % n_t == 0 && second - hangul_t - 1 < n_t - 1) {
+  if (is_hangul_syllable(first) && (first - hangul_s) % n_hangul_t == 0 && second - hangul_t < n_hangul_t) {
     return first + (second - hangul_t);
   }
-  if (!has(second, Flag::composes_back)) return 0;
   const Composition* end = compositions + n_compositions;
   const Composition* found =
       std::lower_bound(compositions, end, second, [first](const Composition& entry, char32_t wanted) {
@@ -39,29 +29,12 @@ char32_t composition(char32_t first, char32_t second) {
 
 }  // namespace
 
-void append_decomposition(char32_t c, std::u32string& out) {
-  if (c - hangul_s < n_s) {
-    const char32_t syllable = c - hangul_s;
-    out += hangul_l + syllable / (n_v * n_t);
-    out += hangul_v + syllable / n_t % n_v;
-    if (syllable % n_t != 0) out += hangul_t + syllable % n_t;
-    return;
-  }
-  const std::u32string_view found = mapping(decomposition_stage1, decomposition_stage2, c);
-  if (found.empty()) {
-    out += c;
-  } else {
-    out += found;
-  }
+std::u32string_view decomposition(char32_t c) noexcept {
+  return mapping(decomposition_stage1, decomposition_stage2, c);
 }
 
-void append_case_folding(char32_t c, std::u32string& out) {
-  const std::u32string_view found = mapping(case_folding_stage1, case_folding_stage2, c);
-  if (found.empty()) {
-    out += c;
-  } else {
-    out += found;
-  }
+std::u32string_view case_folding(char32_t c) noexcept {
+  return mapping(case_folding_stage1, case_folding_stage2, c);
 }
 
 void order_marks(std::u32string& text) {
@@ -96,7 +69,7 @@ void compose(std::u32string& text) {
 
 std::u32string normalize_nfkc(std::u32string_view text) {
   std::u32string out;
-  for (const char32_t c : text) append_decomposition(c, out);
+  for (const char32_t c : text) decompose(c, [&out](char32_t part) { out += part; });
   order_marks(out);
   compose(out);
   return out;
@@ -104,7 +77,10 @@ std::u32string normalize_nfkc(std::u32string_view text) {
 
 std::u32string fold_case(std::u32string_view text) {
   std::u32string out;
-  for (const char32_t c : text) append_case_folding(c, out);
+  for (const char32_t c : text) {
+    const std::u32string_view folded = case_folding(c);
+    out += folded.empty() ? std::u32string_view(&c, 1) : folded;
+  }
   return out;
 }
 

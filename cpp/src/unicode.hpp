@@ -35,12 +35,13 @@ enum class WordBreak : std::uint8_t {
 };
 
 enum class Flag : std::uint8_t {
-  pictographic = 1,    // Extended_Pictographic
-  word = 2,            // Alphabetic, or a number (general category N*)
-  unspaced = 4,        // Alphabetic with Word_Break Other or Katakana: a script written without spaces
-  dropped = 8,         // Default_Ignorable_Code_Point or White_Space: never part of a term
-  accent_base = 16,    // Latin, Greek or Cyrillic script
-  composes_back = 32,  // may combine with what stands before it
+  pictographic = 1,  // Extended_Pictographic
+  word = 2,          // Alphabetic, or a number (general category N*)
+  unspaced = 4,      // Alphabetic with Word_Break Other or Katakana: a script written without spaces
+  dropped = 8,       // Default_Ignorable_Code_Point or White_Space: never part of a term
+  accent_base = 16,  // Latin, Greek or Cyrillic script
+  composes_back =
+      32,  // may become one with what stands before it (Hangul vowels and trailing consonants, too)
 };
 
 [[nodiscard]] inline const PropertyRecord& properties(char32_t c) noexcept {
@@ -55,16 +56,44 @@ enum class Flag : std::uint8_t {
 }
 [[nodiscard]] inline bool has(char32_t c, Flag flag) noexcept { return has(properties(c), flag); }
 
+// Hangul syllables are taken apart and composed by arithmetic (The Unicode Standard, section 3.12).
+inline constexpr char32_t hangul_s = 0xAC00;
+inline constexpr char32_t hangul_l = 0x1100;
+inline constexpr char32_t hangul_v = 0x1161;
+inline constexpr char32_t hangul_t = 0x11A7;  // one before the first trailing consonant
+inline constexpr char32_t n_hangul_l = 19;
+inline constexpr char32_t n_hangul_v = 21;
+inline constexpr char32_t n_hangul_t = 28;
+[[nodiscard]] constexpr bool is_hangul_syllable(char32_t c) noexcept {
+  return c - hangul_s < n_hangul_l * n_hangul_v * n_hangul_t;
+}
+
 /// Extend, Format or ZWJ: what rule WB4 leaves with the character before it.
 [[nodiscard]] inline bool attaches(WordBreak value) noexcept {
   return value == WordBreak::extend || value == WordBreak::format || value == WordBreak::zwj;
 }
 
-/// Appends the full compatibility decomposition of `c`, not yet in canonical order.
-void append_decomposition(char32_t c, std::u32string& out);
+/// The full compatibility decomposition of `c` by table, not yet in canonical order; empty where there is
+/// none.
+[[nodiscard]] std::u32string_view decomposition(char32_t c) noexcept;
 
-/// Appends the full case folding of `c` (statuses C and F of CaseFolding.txt).
-void append_case_folding(char32_t c, std::u32string& out);
+/// The full case folding of `c` (statuses C and F of CaseFolding.txt); empty where it folds to itself.
+[[nodiscard]] std::u32string_view case_folding(char32_t c) noexcept;
+
+/// Calls `sink` for each code point of the full compatibility decomposition of `c`.
+template <class Sink>
+void decompose(char32_t c, const Sink& sink) {
+  if (is_hangul_syllable(c)) {
+    const char32_t syllable = c - hangul_s;
+    sink(hangul_l + syllable / (n_hangul_v * n_hangul_t));
+    sink(hangul_v + syllable / n_hangul_t % n_hangul_v);
+    if (syllable % n_hangul_t != 0) sink(hangul_t + syllable % n_hangul_t);
+    return;
+  }
+  const std::u32string_view parts = decomposition(c);
+  if (parts.empty()) sink(c);
+  for (const char32_t part : parts) sink(part);
+}
 
 /// The Canonical Ordering Algorithm, in place. O(n log n) at worst, O(n) where marks are in order.
 void order_marks(std::u32string& text);

@@ -52,8 +52,8 @@ class Token:
     position : int
         Its place among the tokens, from 0; equal for a bigram and the character it ends with.
     prefix : bool
-        Whether it stands for every term that begins with it (a lone character in a query, of a script that is
-        written without spaces).
+        Whether it stands for every term that begins with it: a lone character in a query, of a script that
+        is written without spaces.
     """
 
     term: str
