@@ -2,8 +2,9 @@
 
     python tools/generate_unicode_tables.py /usr/share/unicode [output]
 
-The folder is a Unicode Character Database as Debian's package unicode-data (15.0.0) lays it out. The same folder
-gives the same bytes. Every table is two-staged: stage1[c / 128] names the block of stage2 that holds c.
+The folder is a Unicode Character Database as Debian's package unicode-data (15.0.0) lays it out. The same
+folder gives the same bytes. Every table is two-staged: stage1[c / 128] names the block of stage2 that
+holds c.
 """
 
 from __future__ import annotations

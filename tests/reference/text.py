@@ -1,10 +1,10 @@
 """Text into terms, rule by rule.
 
-Sources: Unicode Standard Annex #29, "Unicode text segmentation" (rules WB1 to WB999), with the properties that
-the `regex` package knows; Annex #15 and full case folding as `unicodedata` and `str.casefold` have them. The
-folding of accents and the pairs of characters are Pincite's own (docs/adr/001-unicode-analyzer.md). The two
-packages follow other versions of Unicode than the core does, so a comparison has to keep to characters on which
-all three agree.
+Sources: Unicode Standard Annex #29, "Unicode text segmentation" (rules WB1 to WB999), with the properties
+that the `regex` package knows; Annex #15 and full case folding as `unicodedata` and `str.casefold` have them.
+The folding of accents and the pairs of characters are Pincite's own (docs/adr/001-unicode-analyzer.md). The two
+packages follow other versions of Unicode than the core does, so a comparison has to keep to characters on
+which all three agree.
 """
 
 from __future__ import annotations
@@ -73,17 +73,16 @@ def boundaries(text: str) -> list[int]:
         value = word_break(character)
         if value not in ATTACHED or not units or units[-1][1] in LINE_ENDS:
             units.append((index, value))
-    starts = [index for k, (index, _) in enumerate(units) if k == 0 or breaks(text, units, k)]
+    values = [value for _, value in units]
+    starts = [index for k, (index, _) in enumerate(units) if k == 0 or breaks(text, index, values, k)]
     return [*starts, len(text)]
 
 
-def breaks(text: str, units: list[tuple[int, str]], k: int) -> bool:
-    """Return whether there is a boundary before unit k."""
-    values = [value for _, value in units]
+def breaks(text: str, index: int, values: list[str], k: int) -> bool:
+    """Return whether there is a boundary before unit k, which begins at text[index]."""
     last, value = values[k - 1], values[k]
     before = values[k - 2] if k > 1 else ""
     after = values[k + 1] if k + 1 < len(values) else ""
-    index = units[k][0]
     previous = word_break(text[index - 1])
     if (last, value) == ("CR", "LF"):  # WB3
         return False

@@ -11,12 +11,12 @@ __all__ = ["tokenize"]
 def tokenize(text: str, *, analyzer: str = "unicode", query: bool = False) -> list[Token]:
     """Take a text apart into the terms that BM25 matches.
 
-    ``"unicode"`` cuts the text into words (UAX #29; a word holds at least one letter or number) and folds each
-    for matching only: NFKC, full case folding, accents off Latin, Greek and Cyrillic letters (й and ў stay
-    letters of their own), soft hyphens, joiners and other default-ignorable code points out. Scripts written
-    without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese, ...) give overlapping pairs of characters
-    instead of words: an indexed ABC gives AB, BC and, at the place of BC, C; as a query it gives AB and BC.
-    Korean has spaces, and words.
+    ``"unicode"`` cuts the text into words (UAX #29; a word holds at least one letter or number) and folds
+    each for matching only: NFKC, full case folding, accents off Latin, Greek and Cyrillic letters (й and ў
+    stay letters of their own), soft hyphens, joiners and other default-ignorable code points out. Scripts
+    written without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese, ...) give overlapping pairs of
+    characters instead of words: an indexed ABC gives AB, BC and, at the place of BC, C; as a query it gives
+    AB and BC. Korean has spaces, and words.
 
     ``"ascii"`` gives ``[a-z0-9]+`` on lower case: the reference tokenizer, for comparisons.
 
@@ -31,8 +31,8 @@ def tokenize(text: str, *, analyzer: str = "unicode", query: bool = False) -> li
     Returns
     -------
     list of Token
-        Starts never decrease. Offsets are code points of `text` as it was given: ``text[token.start:token.end]``
-        is what was written. Time and memory grow linearly with the text.
+        Starts never decrease. Offsets are code points of `text` as it was given:
+        ``text[token.start:token.end]`` is what was written. Time and memory grow linearly with the text.
 
     Raises
     ------
