@@ -68,6 +68,7 @@ class Database:
         self.version = folder.joinpath("PropList.txt").read_text("utf-8").split("-", 1)[1].split(".txt")[0]
         self.combining_class: dict[int, int] = {}
         self.is_number: set[int] = set()
+        self.controls: set[int] = set()
         self.canonical: dict[int, list[int]] = {}
         self.decomposition: dict[int, list[int]] = {}
         self._read_characters(folder / "UnicodeData.txt")
@@ -103,6 +104,8 @@ class Database:
             covered = range(first if name.endswith(", Last>") else code_point, code_point + 1)
             if category.startswith("N"):
                 self.is_number.update(covered)
+            if category == "Cc":
+                self.controls.update(covered)
             if combining_class != "0":
                 self.combining_class[code_point] = int(combining_class)
             if decomposition:
@@ -129,7 +132,7 @@ class Database:
             flags = PICTOGRAPHIC * (c in self.pictographic)
             flags |= WORD * (c in self.alphabetic or c in self.is_number)
             flags |= UNSPACED * (c in self.alphabetic and word_break in {"Other", "Katakana"})
-            flags |= DROPPED * (c in self.ignorable or c in self.white_space)
+            flags |= DROPPED * (c in self.ignorable or c in self.white_space or c in self.controls)
             flags |= ACCENT_BASE * (c in self.accent_bases)
             flags |= COMPOSES_BACK * (c in composes_back)
             out.append((WORD_BREAKS.index(word_break), self.combining_class.get(c, 0), flags))

@@ -8,11 +8,11 @@ namespace pincite::unicode {
 
 /// Folds words into terms, one at a time, in buffers of its own. Folding a term again changes nothing.
 ///
-/// In this order: compatibility decomposition and full case folding; white space and default-ignorable code
-/// points (ZWJ, soft hyphen, variation selectors, ...) go; the marks U+0300 to U+036F go from Latin, Greek
-/// and Cyrillic letters, but a breve stays on a Cyrillic one, where it makes another letter (и and й, у and
-/// ў); the letters that have no decomposition become plain ones (ø o, ł l, æ ae, ...) and U+2019 the ASCII
-/// apostrophe; canonical composition. The result may be empty.
+/// In this order: compatibility decomposition and full case folding; white space, control characters
+/// and default-ignorable code points (ZWJ, soft hyphen, variation selectors, ...) go; the marks U+0300 to
+/// U+036F go from Latin, Greek and Cyrillic letters, but a breve stays on a Cyrillic one, where it makes
+/// another letter (и and й, у and ў); the letters that have no decomposition become plain ones (ø o, ł l, æ
+/// ae, ...) and U+2019 the ASCII apostrophe; canonical composition. The result may be empty.
 class TermFolder {
  public:
   /// Valid until the next call.

@@ -35,13 +35,12 @@ enum class WordBreak : std::uint8_t {
 };
 
 enum class Flag : std::uint8_t {
-  pictographic = 1,  // Extended_Pictographic
-  word = 2,          // Alphabetic, or a number (general category N*)
-  unspaced = 4,      // Alphabetic with Word_Break Other or Katakana: a script written without spaces
-  dropped = 8,       // Default_Ignorable_Code_Point or White_Space: never part of a term
-  accent_base = 16,  // Latin, Greek or Cyrillic script
-  composes_back =
-      32,  // may become one with what stands before it (Hangul vowels and trailing consonants, too)
+  pictographic = 1,    // Extended_Pictographic
+  word = 2,            // Alphabetic, or a number (general category N*)
+  unspaced = 4,        // Alphabetic with Word_Break Other or Katakana: a script written without spaces
+  dropped = 8,         // Default_Ignorable_Code_Point, White_Space or a control: never part of a term
+  accent_base = 16,    // Latin, Greek or Cyrillic script
+  composes_back = 32,  // may compose with what stands before it, Hangul vowels and final consonants included
 };
 
 [[nodiscard]] inline const PropertyRecord& properties(char32_t c) noexcept {

@@ -32,7 +32,7 @@ FLAGS = [
 
 # What segmenters and foldings trip over; runs of one kind come from repeating them.
 SAMPLES = [
-    *"\r\n\t \u2003\u0085\u2028\ufeff\u00ad\u200b\u200c\u200d\ufe0f",  # line ends, spaces, ignorables
+    *"\r\n\t\x1f \u2003\u0085\u2028\ufeff\u00ad\u200b\u200c\u200d\ufe0f",  # line ends, spaces, ignorables
     *"aZ09_.:,;'\"’-ßİıſK",
     *"\u0301\u0306\u0308\u0327\u0345\u20dd\u3099\uff9e",
     *"éøæŁđΣςάᾳйёўЙіїДאב״العَ",

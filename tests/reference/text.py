@@ -2,8 +2,8 @@
 
 Sources: Unicode Standard Annex #29, "Unicode text segmentation" (rules WB1 to WB999), with the properties
 that the `regex` package knows; Annex #15 and full case folding as `unicodedata` and `str.casefold` have them.
-The folding of accents and the pairs of characters are Pincite's own (docs/adr/001-unicode-analyzer.md). The two
-packages follow other versions of Unicode than the core does, so a comparison has to keep to characters on
+The folding of accents and the pairs of characters are Pincite's own (docs/adr/001-unicode-analyzer.md). The
+two packages follow other versions of Unicode than the core does, so a comparison has to keep to characters on
 which all three agree.
 """
 
@@ -42,7 +42,7 @@ WORD_BREAKS = [
 PICTOGRAPHIC = r"\p{Extended_Pictographic}"
 WORD = r"[\p{Alphabetic}\p{N}]"
 UNSPACED = r"[\p{Alphabetic}&&[\p{WB=Other}\p{WB=Katakana}]]"
-DROPPED = r"[\p{Default_Ignorable_Code_Point}\p{White_Space}]"
+DROPPED = r"[\p{Default_Ignorable_Code_Point}\p{White_Space}\p{Cc}]"
 ACCENT_BASE = r"[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]"
 
 LINE_ENDS = {"CR", "LF", "Newline"}

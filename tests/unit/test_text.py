@@ -61,7 +61,7 @@ def test_marks_stay_with_their_word(text):
 )
 def test_words_fold_to_one_term(written, term):
     assert terms(written) == [term]
-    assert terms(unfolded := written + " ") == [term], unfolded
+    assert terms(f"one {written}, two") == ["one", term, "two"]
 
 
 @pytest.mark.parametrize(
