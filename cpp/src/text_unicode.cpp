@@ -55,7 +55,8 @@ std::size_t find_non_ascii(std::string_view text, std::size_t at) {
 // Where a text may be cut so that its two sides are segmented alone: no rule of UAX #29 looks past ASCII
 // white space that a visible ASCII character follows.
 bool is_cut(std::string_view text, std::size_t at) {
-  return at == text.size() || (at > 0 && is_ascii_space(text[at - 1]) && text[at] > ' ');
+  return at == text.size() ||
+         (at > 0 && is_ascii_space(text[at - 1]) && is_ascii(text[at]) && text[at] > ' ');
 }
 
 class UnicodeAnalysis {
@@ -98,8 +99,8 @@ class UnicodeAnalysis {
       const std::size_t start = at;
       std::uint8_t seen = 0;
       do {
-        for (; at < end && (kind_of(text_[at]) & (letter | digit | low_line)) != 0; ++at)
-          seen |= kind_of(text_[at]);
+        while (at < end && (kind_of(text_[at]) & (letter | digit | low_line)) != 0)
+          seen |= kind_of(text_[at++]);
       } while (joins_ascii(start, at, end) && ++at < end);
       if ((seen & (letter | digit)) != 0) {
         std::string_view term = text_.substr(start, at - start);
