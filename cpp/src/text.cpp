@@ -1,9 +1,13 @@
 #include "pincite/text.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "pincite/error.hpp"
 #include "pincite/utf8.hpp"
+#include "text_unicode.hpp"
 
 namespace pincite {
 namespace {
@@ -21,17 +25,16 @@ void analyze_ascii(std::string_view text, const TokenSink& sink) {
     sink({term, start, end, position++, false});
     term.clear();
   };
-  for (const char raw : text) {
-    const bool continuation = (static_cast<unsigned char>(raw) & 0xC0U) == 0x80U;
-    if (continuation) continue;
-    const char c = ascii_lower(raw);
+  for (std::size_t at = 0; at < text.size(); ++code_point) {
+    const char c = ascii_lower(text[at]);
     if (is_ascii_word(c)) {
       if (term.empty()) start = code_point;
       term += c;
+      ++at;
     } else {
       flush(code_point);
+      (void)decode_next(text, at);
     }
-    ++code_point;
   }
   flush(code_point);
 }
@@ -49,9 +52,15 @@ std::string_view analyzer_name(Analyzer analyzer) noexcept {
 }
 
 void analyze(std::string_view text, Analyzer analyzer, AnalysisMode mode, const TokenSink& sink) {
-  (void)analyzer;
-  (void)mode;
-  analyze_ascii(text, sink);
+  if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
+    throw InvalidInputError("text has " + std::to_string(text.size()) +
+                            " bytes of UTF-8, wanted at most 4294967295; split the document");
+  }
+  if (analyzer == Analyzer::unicode) {
+    analyze_unicode(text, mode, sink);
+  } else {
+    analyze_ascii(text, sink);
+  }
 }
 
 }  // namespace pincite

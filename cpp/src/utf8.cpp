@@ -1,7 +1,5 @@
 #include "pincite/utf8.hpp"
 
-#include <array>
-
 #include "pincite/error.hpp"
 
 namespace pincite {
@@ -26,17 +24,28 @@ char32_t decode_next(std::string_view text, std::size_t& at) {
     ++at;
     return lead;
   }
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || at + length > text.size()) refuse(text, at);
-  char32_t code_point = lead & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto next = static_cast<unsigned char>(text[at + i]);
-    if ((next & 0xC0U) != 0x80U) refuse(text, at);
-    code_point = (code_point << 6U) | (next & 0x3FU);
+  bool valid = true;
+  const auto continuation = [&](std::size_t i) {
+    const unsigned byte = at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
+    valid = valid && (byte & 0xC0U) == 0x80U;
+    return byte & 0x3FU;
+  };
+  char32_t code_point = 0;
+  std::size_t length = 2;
+  if (lead < 0xE0) {
+    code_point = (lead & 0x1FU) << 6U | continuation(1);
+    valid = valid && lead >= 0xC2;
+  } else if (lead < 0xF0) {
+    length = 3;
+    code_point = (lead & 0x0FU) << 12U | continuation(1) << 6U | continuation(2);
+    const bool surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
+    valid = valid && code_point >= 0x800 && !surrogate;
+  } else {
+    length = 4;
+    code_point = (lead & 0x0FU) << 18U | continuation(1) << 12U | continuation(2) << 6U | continuation(3);
+    valid = valid && code_point >= 0x10000 && code_point <= 0x10FFFF;
   }
-  constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
-  if (code_point < smallest[length] || code_point > 0x10FFFF || surrogate) refuse(text, at);
+  if (!valid) refuse(text, at);
   at += length;
   return code_point;
 }

@@ -4,7 +4,8 @@ from pincite import errors
 from pincite._core import __version__
 from pincite.core.chunking import chunk
 from pincite.core.fusion import rrf
+from pincite.core.text import tokenize
 from pincite.errors import PinciteError
-from pincite.types import Chunk
+from pincite.types import Chunk, Token
 
-__all__ = ["Chunk", "PinciteError", "__version__", "chunk", "errors", "rrf"]
+__all__ = ["Chunk", "PinciteError", "Token", "__version__", "chunk", "errors", "rrf", "tokenize"]

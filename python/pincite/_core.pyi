@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float32]
-IdArray = npt.NDArray[np.int64]
+from pincite.core.arrays import FloatArray, IdArray
 
 __version__: str
 
@@ -20,6 +19,22 @@ def write_envelope(path: str, *, kind: str, sections: Sequence[tuple[str, bytes]
 def read_envelope(path: str, *, kind: str, verify: bool = True) -> tuple[bytes, dict[str, bytes]]: ...
 
 # text
+def analyze(
+    text: str, *, analyzer: str, query: bool
+) -> tuple[
+    list[str],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.bool_],
+]: ...
+def word_boundaries(text: str) -> npt.NDArray[np.uint32]: ...
+def unicode_properties(
+    text: str,
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]: ...
+def normalize_nfkc(text: str) -> str: ...
+def fold_case(text: str) -> str: ...
+def fold_term(text: str) -> str: ...
 
 # chunking
 def chunk_blind(text: str, *, target: int, overlap: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...

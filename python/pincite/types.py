@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Chunk"]
+__all__ = ["Chunk", "Token"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +37,27 @@ class Chunk:
     heading_path: tuple[str, ...] = ()
     covered_start: int = 0
     truncated_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A term of a text, and where it was written.
+
+    Attributes
+    ----------
+    term : str
+        The form that is matched: folded, without white space, never empty.
+    start, end : int
+        The slice ``text[start:end]`` it stands for, in code points of the text as it was given.
+    position : int
+        Its place among the tokens, from 0; equal for a bigram and the character it ends with.
+    prefix : bool
+        Whether it stands for every term that begins with it: a lone character in a query, of a script that
+        is written without spaces.
+    """
+
+    term: str
+    start: int
+    end: int
+    position: int
+    prefix: bool = False

@@ -11,7 +11,13 @@ namespace pincite {
 enum class Analyzer : std::uint8_t {
   /// `[a-z0-9]+` on lower case: the reference tokenizer. Only A-Z have a lower case here.
   ascii = 0,
-  /// Unicode word segmentation (UAX #29), NFKC, case and accent folding, CJK bigrams.
+  /// Words after UAX #29 that hold a letter or a number, folded for matching: NFKC, case, accents, no white
+  /// space
+  /// and no default-ignorable code points. Scripts that are written without spaces (the letters for which UAX
+  /// #29
+  /// has no rule, and Katakana: Chinese, Japanese, Thai, Lao, Khmer, Burmese, ...) give pairs of characters.
+  /// Hangul
+  /// has spaces, and words.
   unicode = 1,
 };
 
@@ -19,10 +25,10 @@ enum class Analyzer : std::uint8_t {
 [[nodiscard]] Analyzer parse_analyzer(std::string_view name);
 [[nodiscard]] std::string_view analyzer_name(Analyzer analyzer) noexcept;
 
-/// A text that is indexed, or one that is asked for. They differ in CJK runs alone: an indexed run ABC gives
-/// the bigrams AB and BC and, at the place of BC, its last character C; a query gives AB and BC. A query run
-/// of one character gives that character with `prefix` set: it stands for every term that begins with it, and
-/// so finds the character wherever it is.
+/// A text that is indexed, or one that is asked for. They differ in runs without spaces alone: an indexed run
+/// ABC gives the bigrams AB and BC and, at the place of BC, its last character C; a query gives AB and BC. A
+/// query run of one character gives that character with `prefix` set: it stands for every term that begins
+/// with it, and so finds the character wherever it is.
 enum class AnalysisMode : std::uint8_t { index = 0, query = 1 };
 
 struct Token {
@@ -35,8 +41,8 @@ struct Token {
 
 using TokenSink = std::function<void(const Token&)>;
 
-/// Calls `sink` for every token of a UTF-8 text, in order. Throws InvalidInputError on bytes that are no
-/// UTF-8.
+/// Calls `sink` for every token of a UTF-8 text, in order; starts never decrease. Throws InvalidInputError on
+/// bytes that are no UTF-8, perhaps after some calls, and on 4 GiB or more. Linear in the text.
 void analyze(std::string_view text, Analyzer analyzer, AnalysisMode mode, const TokenSink& sink);
 
 }  // namespace pincite
