@@ -7,6 +7,7 @@ last figures stand in bench/README.md and docs/checks.md.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -31,6 +32,14 @@ def configure(session: nox.Session, folder: str, *definitions: str) -> str:
     session.run("cmake", "-S", ".", "-B", build, "-G", "Ninja", "-DPINCITE_BUILD_PYTHON=OFF", *definitions)
     session.run("cmake", "--build", build)
     return build
+
+
+def clang() -> str:
+    """Return the newest clang++ there is."""
+    for name in ("clang++", *(f"clang++-{version}" for version in range(22, 13, -1))):
+        if shutil.which(name):
+            return name
+    raise FileNotFoundError("no clang++ found (Debian: apt-get install clang-16 libclang-rt-16-dev)")
 
 
 def runtime_library(name: str) -> str:
@@ -131,7 +140,7 @@ def threads(session: nox.Session) -> None:
 def fuzz(session: nox.Session) -> None:
     """Fuzz the core with libFuzzer (needs clang): nox -s fuzz -- SECONDS_PER_TARGET."""
     seconds = session.posargs[0] if session.posargs else "60"
-    build = configure(session, "fuzz", "-DPINCITE_BUILD_FUZZERS=ON", "-DCMAKE_CXX_COMPILER=clang++",
+    build = configure(session, "fuzz", "-DPINCITE_BUILD_FUZZERS=ON", f"-DCMAKE_CXX_COMPILER={clang()}",
                       "-DPINCITE_WERROR=OFF", "-DPINCITE_SANITIZE=address,undefined")  # fmt: skip
     for target in sorted(Path(build, "cpp/fuzz").glob("fuzz_*")):
         if target.is_file() and os.access(target, os.X_OK):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import inspect
 import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -40,7 +40,8 @@ def test_import_loads_no_model_runtime_and_no_parser():
 
 def test_the_version_is_the_same_everywhere():
     version = pincite.__version__
-    assert importlib.metadata.version("pincite") == version
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["version"] == version
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"^## (\S+)", changelog, re.MULTILINE).group(1) == version
 
