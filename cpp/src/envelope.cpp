@@ -41,11 +41,14 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 48 && std::is_trivially_copyable_v<Entry>);
 
-constexpr std::uint64_t aligned(std::uint64_t offset) { return (offset + alignment - 1) / alignment * alignment; }
+constexpr std::uint64_t aligned(std::uint64_t offset) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
 
 template <std::size_t N>
 std::string_view padded_name(const std::array<char, N>& field) {
-  return {field.data(), static_cast<std::size_t>(std::find(field.begin(), field.end(), '\0') - field.begin())};
+  return {field.data(),
+          static_cast<std::size_t>(std::find(field.begin(), field.end(), '\0') - field.begin())};
 }
 
 template <std::size_t N>
@@ -67,7 +70,8 @@ std::uint32_t header_crc(const Header& header) {
 }
 
 // Copies the header out of the bytes and checks everything in it that needs no other byte.
-Header checked_header(std::span<const std::byte> bytes, const std::filesystem::path& path, std::string_view kind) {
+Header checked_header(std::span<const std::byte> bytes, const std::filesystem::path& path,
+                      std::string_view kind) {
   if (bytes.size() < sizeof(Header)) {
     corrupt(path, "the file has " + std::to_string(bytes.size()) + " bytes, a header alone has " +
                       std::to_string(sizeof(Header)));
@@ -76,7 +80,8 @@ Header checked_header(std::span<const std::byte> bytes, const std::filesystem::p
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != magic) corrupt(path, "this is not a Pincite index file (wrong first 8 bytes)");
   if (header.byte_order != byte_order_mark) {
-    throw IncompatibleIndexError(file::display(path) + ": written with another byte order; build it again here");
+    throw IncompatibleIndexError(file::display(path) +
+                                 ": written with another byte order; build it again here");
   }
   if (header.version != format_version) {
     throw IncompatibleIndexError(file::display(path) + ": format version " + std::to_string(header.version) +
@@ -86,8 +91,10 @@ Header checked_header(std::span<const std::byte> bytes, const std::filesystem::p
   if (header_crc(header) != header.header_crc) corrupt(path, "the header's checksum does not match");
   if (padded_name(header.kind) != kind) {
     throw IncompatibleIndexError(file::display(path) + ": holds an index of kind '" +
-                                 std::string(padded_name(header.kind)) + "', wanted '" + std::string(kind) + "'");
+                                 std::string(padded_name(header.kind)) + "', wanted '" + std::string(kind) +
+                                 "'");
   }
+  if (header.zero != decltype(header.zero){}) corrupt(path, "the header's reserved bytes are not zero");
   if (header.file_size != bytes.size()) {
     corrupt(path, "the file has " + std::to_string(bytes.size()) + " bytes, its header says " +
                       std::to_string(header.file_size));
@@ -169,9 +176,17 @@ std::shared_ptr<const Envelope> Envelope::open(const std::filesystem::path& path
         entry.nbytes > bytes.size() - entry.offset) {
       corrupt(path, "section '" + name + "' lies outside its place in the file");
     }
+    const auto padding =
+        bytes.subspan(static_cast<std::size_t>(end), static_cast<std::size_t>(entry.offset - end));
+    if (entry.zero != 0 ||
+        std::any_of(padding.begin(), padding.end(), [](std::byte b) { return b != std::byte{0}; })) {
+      corrupt(path, "bytes before section '" + name + "' are not zero");
+    }
     if (out->has(name)) corrupt(path, "section '" + name + "' is named twice");
-    const auto section = bytes.subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.nbytes));
-    if (verify && crc32c(section) != entry.crc) corrupt(path, "the checksum of section '" + name + "' does not match");
+    const auto section =
+        bytes.subspan(static_cast<std::size_t>(entry.offset), static_cast<std::size_t>(entry.nbytes));
+    if (verify && crc32c(section) != entry.crc)
+      corrupt(path, "the checksum of section '" + name + "' does not match");
     out->sections_.push_back({name, section});
     end = entry.offset + entry.nbytes;
   }
