@@ -13,6 +13,7 @@ struct Avx2 {
   struct Lanes {
     __m256 a, b, c, d;
   };
+  static void prefetch(const void* at) { _mm_prefetch(static_cast<const char*>(at), _MM_HINT_T0); }
   static Lanes zero() {
     return {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps()};
   }

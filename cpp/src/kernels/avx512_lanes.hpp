@@ -19,6 +19,7 @@ struct Avx512Lanes {
   struct Lanes {
     __m512 a, b;
   };
+  static void prefetch(const void* at) { _mm_prefetch(static_cast<const char*>(at), _MM_HINT_T0); }
   static Lanes zero() { return {_mm512_setzero_ps(), _mm512_setzero_ps()}; }
   static Lanes load(const float* from) { return {_mm512_loadu_ps(from), _mm512_loadu_ps(from + 16)}; }
   static __m512 load_halves(const std::uint16_t* from) {

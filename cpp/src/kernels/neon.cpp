@@ -13,6 +13,11 @@ struct Neon {
   struct Lanes {
     float32x4_t a, b, c, d, e, f, g, h;
   };
+  static void prefetch([[maybe_unused]] const void* at) {
+#if !defined(_MSC_VER)
+    __builtin_prefetch(at);
+#endif
+  }
   static Lanes zero() {
     const float32x4_t z = vdupq_n_f32(0.0F);
     return {z, z, z, z, z, z, z, z};
