@@ -13,8 +13,9 @@ double checked_norm(const float* row, std::size_t dim, bool normalize, const std
   double squares = 0.0;
   for (std::size_t i = 0; i < dim; ++i) {
     if (!std::isfinite(row[i])) {
-      throw InvalidInputError(who + " holds " + (std::isnan(row[i]) ? "NaN" : "an infinity") + " at component " +
-                              std::to_string(i) + "; every component has to be a finite number");
+      throw InvalidInputError(who + " holds " + (std::isnan(row[i]) ? "NaN" : "an infinity") +
+                              " at component " + std::to_string(i) +
+                              "; every component has to be a finite number");
     }
     squares += static_cast<double>(row[i]) * static_cast<double>(row[i]);
   }
@@ -38,8 +39,8 @@ void scale(const float* from, float* to, std::size_t dim, double norm) {
 std::shared_ptr<const Vectors> Vectors::copy(std::span<const float> values, std::size_t dim, bool normalize) {
   if (dim == 0) throw InvalidInputError("vectors have 0 components, wanted at least 1");
   if (values.size() % dim != 0) {
-    throw InvalidInputError(std::to_string(values.size()) + " values are no whole number of vectors of dimension " +
-                            std::to_string(dim));
+    throw InvalidInputError(std::to_string(values.size()) +
+                            " values are no whole number of vectors of dimension " + std::to_string(dim));
   }
   std::shared_ptr<Vectors> out(new Vectors);
   out->dim_ = dim;
@@ -67,12 +68,14 @@ std::shared_ptr<const Vectors> Vectors::view(std::span<const float> values, std:
   return out;
 }
 
-std::vector<float> checked_query(std::span<const float> query, std::size_t dim, bool normalize) {
+std::vector<float> checked_query(std::span<const float> query, std::size_t dim, bool normalize,
+                                 const std::string& who) {
   if (query.size() != dim) {
-    throw InvalidInputError("query has " + std::to_string(query.size()) + " values, the index has " +
-                            std::to_string(dim) + " dimensions; encode it with the model the index was built with");
+    throw InvalidInputError(who + " has " + std::to_string(query.size()) + " values, the index has " +
+                            std::to_string(dim) +
+                            " dimensions; encode it with the model the index was built with");
   }
-  const double norm = checked_norm(query.data(), dim, normalize, "query");
+  const double norm = checked_norm(query.data(), dim, normalize, who);
   std::vector<float> out(dim);
   scale(query.data(), out.data(), dim, normalize ? norm : 1.0);
   return out;

@@ -34,6 +34,37 @@ def read_envelope(path: str, *, kind: str, verify: bool = True) -> tuple[bytes, 
 # bm25
 
 # flat
+class FlatIndex:
+    @staticmethod
+    def build(vectors: FloatArray, *, normalize: bool, storage: str) -> FlatIndex: ...
+    @staticmethod
+    def load(path: str, *, verify: bool) -> FlatIndex: ...
+    def save(self, path: str) -> None: ...
+    def search(
+        self,
+        query: FloatArray,
+        *,
+        k: int,
+        allowed: npt.NDArray[np.bool_] | IdArray | None,
+        threads: int,
+        normalize: bool,
+    ) -> tuple[IdArray, FloatArray]: ...
+    def search_batch(
+        self,
+        queries: FloatArray,
+        *,
+        k: int,
+        allowed: npt.NDArray[np.bool_] | IdArray | None,
+        threads: int,
+        normalize: bool,
+    ) -> tuple[IdArray, FloatArray, IdArray]: ...
+    def __len__(self) -> int: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def storage(self) -> str: ...
+    @property
+    def vectors(self) -> FloatArray: ...
 
 # hnsw
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import sys
 import tempfile
@@ -93,5 +92,5 @@ def test_a_file_takes_the_place_of_the_old_one(tmp_path):
 def test_the_file_is_as_readable_as_any_other(tmp_path):
     _core.write_envelope(str(tmp_path / "ours"), kind="k", sections=[], stamp=bytes(32))
     (tmp_path / "other").touch()
-    ours, other = (stat.S_IMODE(os.stat(tmp_path / name).st_mode) for name in ("ours", "other"))
+    ours, other = (stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("ours", "other"))
     assert ours == other
