@@ -1,8 +1,135 @@
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <tuple>
+
 #include "common.hpp"
+#include "pincite/error.hpp"
+#include "pincite/flat.hpp"
 #include "register.hpp"
 
 namespace pincite::bind {
+namespace {
 
-void register_flat(py::module_&) {}
+std::filesystem::path path_from(const std::string& utf8) {
+  return std::filesystem::path(std::u8string(utf8.begin(), utf8.end()));
+}
+
+// Every query checked and laid out row after row.
+std::vector<float> checked_queries(std::span<const float> values, std::size_t count, std::size_t given_dim,
+                                   std::size_t dim, bool normalize, bool numbered) {
+  std::vector<float> out;
+  out.reserve(count * dim);
+  for (std::size_t q = 0; q < count; ++q) {
+    const std::string who = numbered ? "query " + std::to_string(q) : "query";
+    const std::vector<float> query =
+        checked_query(values.subspan(q * given_dim, given_dim), dim, normalize, who);
+    out.insert(out.end(), query.begin(), query.end());
+  }
+  return out;
+}
+
+py::tuple search(const FlatIndex& index, const FloatArray& query, std::size_t k, const py::object& allowed,
+                 std::size_t threads, bool normalize) {
+  const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
+  const std::span<const float> values = span_of(query);
+  std::vector<std::int64_t> ids;
+  std::vector<float> scores;
+  {
+    // Pure: reads the query and the index, which the caller holds, and touches no Python object.
+    const py::gil_scoped_release release;
+    const auto checked = checked_queries(values, 1, values.size(), index.vectors().dim(), normalize, false);
+    const auto found = index.search(checked, k, pointer_to(bitmap), threads);
+    for (const Hit<float>& hit : found[0]) {
+      ids.push_back(hit.id);
+      scores.push_back(hit.score);
+    }
+  }
+  return py::make_tuple(array_from(std::move(ids)), array_from(std::move(scores)));
+}
+
+py::tuple search_batch(const FlatIndex& index, const FloatArray& queries, std::size_t k,
+                       const py::object& allowed, std::size_t threads, bool normalize) {
+  const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
+  const auto count = static_cast<std::size_t>(queries.shape(0));
+  const auto dim = static_cast<std::size_t>(queries.shape(1));
+  if (k > std::numeric_limits<std::uint32_t>::max()) {
+    throw InvalidInputError("k is " + std::to_string(k) +
+                            ", wanted at most 4294967295, the most rows an index holds");
+  }
+  const std::span<const float> values = span_of(queries);
+  std::vector<std::int64_t> ids;
+  std::vector<float> scores;
+  std::vector<std::int64_t> counts;
+  {
+    // Pure, as above.
+    const py::gil_scoped_release release;
+    const auto checked = checked_queries(values, count, dim, index.vectors().dim(), normalize, true);
+    const auto found = index.search(checked, k, pointer_to(bitmap), threads);
+    ids.resize(count * k, -1);
+    scores.resize(count * k, -std::numeric_limits<float>::infinity());
+    for (std::size_t q = 0; q < count; ++q) {
+      counts.push_back(static_cast<std::int64_t>(found[q].size()));
+      for (std::size_t i = 0; i < found[q].size(); ++i) {
+        ids[q * k + i] = found[q][i].id;
+        scores[q * k + i] = found[q][i].score;
+      }
+    }
+  }
+  const std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(k)};
+  return py::make_tuple(array_from(std::move(ids), shape), array_from(std::move(scores), shape),
+                        array_from(std::move(counts)));
+}
+
+// A read-only view of the rows; the array's base keeps the index alive.
+py::array vectors_of(const py::object& self) {
+  const Vectors& vectors = self.cast<const FlatIndex&>().vectors();
+  const std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(vectors.size()),
+                                          static_cast<py::ssize_t>(vectors.dim())};
+  py::array_t<float> view(shape, vectors.values().data(), self);
+  view.attr("flags").attr("writeable") = false;
+  return view;
+}
+
+}  // namespace
+
+void register_flat(py::module_& module) {
+  using py::arg;
+  py::class_<FlatIndex, std::shared_ptr<FlatIndex>>(module, "FlatIndex")
+      .def_static(
+          "build",
+          [](const FloatArray& vectors, bool normalize, const std::string& storage) {
+            if (vectors.ndim() != 2) throw InvalidInputError("vectors has to have two axes");
+            const std::span<const float> values = span_of(vectors);
+            const auto dim = static_cast<std::size_t>(vectors.shape(1));
+            const Storage kind = storage_by_name(storage);
+            const py::gil_scoped_release release;  // pure: the array is held by the caller
+            return std::make_shared<FlatIndex>(FlatIndex::build(Vectors::copy(values, dim, normalize), kind));
+          },
+          arg("vectors").noconvert(), py::kw_only(), arg("normalize"), arg("storage"))
+      .def_static(
+          "load",
+          [](const std::string& path, bool verify) {
+            const py::gil_scoped_release release;
+            return std::make_shared<FlatIndex>(FlatIndex::load(path_from(path), verify));
+          },
+          arg("path"), py::kw_only(), arg("verify"))
+      .def(
+          "save",
+          [](const FlatIndex& self, const std::string& path) {
+            const py::gil_scoped_release release;
+            self.save(path_from(path));
+          },
+          arg("path"))
+      .def("search", search, arg("query").noconvert(), py::kw_only(), arg("k"), arg("allowed"),
+           arg("threads"), arg("normalize"), "One query: (ids, scores), best first.")
+      .def("search_batch", search_batch, arg("queries").noconvert(), py::kw_only(), arg("k"), arg("allowed"),
+           arg("threads"), arg("normalize"), "Several queries: (ids, scores, counts), padded to k columns.")
+      .def("__len__", [](const FlatIndex& self) { return self.vectors().size(); })
+      .def_property_readonly("dim", [](const FlatIndex& self) { return self.vectors().dim(); })
+      .def_property_readonly("storage",
+                             [](const FlatIndex& self) { return std::string(name_of(self.storage())); })
+      .def_property_readonly("vectors", vectors_of);
+}
 
 }  // namespace pincite::bind

@@ -94,6 +94,7 @@ Header checked_header(std::span<const std::byte> bytes, const std::filesystem::p
                                  std::string(padded_name(header.kind)) + "', wanted '" + std::string(kind) +
                                  "'");
   }
+  if (header.zero != decltype(header.zero){}) corrupt(path, "the header's reserved bytes are not zero");
   if (header.file_size != bytes.size()) {
     corrupt(path, "the file has " + std::to_string(bytes.size()) + " bytes, its header says " +
                       std::to_string(header.file_size));
@@ -174,6 +175,12 @@ std::shared_ptr<const Envelope> Envelope::open(const std::filesystem::path& path
     if (entry.offset != aligned(end) || entry.offset > bytes.size() ||
         entry.nbytes > bytes.size() - entry.offset) {
       corrupt(path, "section '" + name + "' lies outside its place in the file");
+    }
+    const auto padding =
+        bytes.subspan(static_cast<std::size_t>(end), static_cast<std::size_t>(entry.offset - end));
+    if (entry.zero != 0 ||
+        std::any_of(padding.begin(), padding.end(), [](std::byte b) { return b != std::byte{0}; })) {
+      corrupt(path, "bytes before section '" + name + "' are not zero");
     }
     if (out->has(name)) corrupt(path, "section '" + name + "' is named twice");
     const auto section =

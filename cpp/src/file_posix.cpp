@@ -48,7 +48,8 @@ void sync_folder(const std::filesystem::path& path) {
 std::string display(const std::filesystem::path& path) { return path.string(); }
 
 Map map(const std::filesystem::path& path) {
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // O_NONBLOCK: opening a pipe must not wait for its writer; a regular file does not mind.
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd.get() < 0) refuse("cannot open", path);
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) refuse("cannot read the size of", path);

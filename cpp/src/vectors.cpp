@@ -68,13 +68,14 @@ std::shared_ptr<const Vectors> Vectors::view(std::span<const float> values, std:
   return out;
 }
 
-std::vector<float> checked_query(std::span<const float> query, std::size_t dim, bool normalize) {
+std::vector<float> checked_query(std::span<const float> query, std::size_t dim, bool normalize,
+                                 const std::string& who) {
   if (query.size() != dim) {
-    throw InvalidInputError("query has " + std::to_string(query.size()) + " values, the index has " +
+    throw InvalidInputError(who + " has " + std::to_string(query.size()) + " values, the index has " +
                             std::to_string(dim) +
                             " dimensions; encode it with the model the index was built with");
   }
-  const double norm = checked_norm(query.data(), dim, normalize, "query");
+  const double norm = checked_norm(query.data(), dim, normalize, who);
   std::vector<float> out(dim);
   scale(query.data(), out.data(), dim, normalize ? norm : 1.0);
   return out;

@@ -3,9 +3,21 @@
 from pincite import errors
 from pincite._core import __version__
 from pincite.core.chunking import chunk
+from pincite.core.flat import FlatIndex, SearchBatch
 from pincite.core.fusion import rrf
 from pincite.core.text import tokenize
 from pincite.errors import PinciteError
 from pincite.types import Chunk, Token
 
-__all__ = ["Chunk", "PinciteError", "Token", "__version__", "chunk", "errors", "rrf", "tokenize"]
+__all__ = [
+    "Chunk",
+    "FlatIndex",
+    "PinciteError",
+    "SearchBatch",
+    "Token",
+    "__version__",
+    "chunk",
+    "errors",
+    "rrf",
+    "tokenize",
+]

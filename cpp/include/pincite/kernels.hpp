@@ -13,6 +13,9 @@
 
 namespace pincite {
 
+/// The largest dimension whose int8 dot products fit 32 bits: 128 * 128 * 131071 < 2^31.
+inline constexpr std::size_t max_int8_dim = 131071;
+
 struct Kernel {
   std::string_view name;
 
@@ -21,6 +24,15 @@ struct Kernel {
 
   /// Dot products of one query with `count` consecutive rows of `dim` floats.
   void (*dot_rows)(const float* query, const float* rows, std::size_t count, std::size_t dim, float* out);
+
+  /// The same for rows of binary16 (half.hpp), each value converted exactly, then multiplied and added as
+  /// above.
+  void (*dot_rows_f16)(const float* query, const std::uint16_t* rows, std::size_t count, std::size_t dim,
+                       float* out);
+
+  /// Exact dot products of int8 vectors. Needs dim <= max_int8_dim.
+  void (*dot_rows_i8)(const std::int8_t* query, const std::int8_t* rows, std::size_t count, std::size_t dim,
+                      std::int32_t* out);
 };
 
 /// The kernels this machine can run, slowest first; "scalar" is always there.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace pincite {
@@ -42,6 +43,8 @@ class Vectors {
 /// Checks a query and returns it with norm 1 (to double precision of its float32 components): throws
 /// InvalidInputError on a dimension other than `dim`, on NaN, infinities and zeros, and, unless `normalize`,
 /// on a norm off by more than `norm_tolerance`. A query within the tolerance is used as it is.
-[[nodiscard]] std::vector<float> checked_query(std::span<const float> query, std::size_t dim, bool normalize);
+/// `who` begins the error's text: a batch names the query by its number.
+[[nodiscard]] std::vector<float> checked_query(std::span<const float> query, std::size_t dim, bool normalize,
+                                               const std::string& who = "query");
 
 }  // namespace pincite

@@ -1,0 +1,270 @@
+#include "pincite/flat.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "parallel.hpp"
+#include "pincite/error.hpp"
+#include "quantise.hpp"
+
+namespace pincite {
+namespace {
+
+constexpr std::array<std::string_view, 3> storage_names = {"float32", "float16", "int8"};
+
+// Rows are scored in blocks that stay in the second-level cache while every query of a batch passes over
+// them.
+constexpr std::size_t block_nbytes = std::size_t{256} << 10U;
+constexpr std::size_t block_unit = 64;  // a word of the bitmap
+
+std::size_t rows_per_block(std::size_t row_nbytes) {
+  return std::clamp<std::size_t>(block_nbytes / row_nbytes / block_unit, 1, 64) * block_unit;
+}
+
+// How far two float32 dot products of vectors with norm near 1 may stray from the exact ones, together. Each
+// takes one rounding for its products and dim / 32 + 5 for its sums, so |error| <= (dim / 32 + 7) 2^-24 ||a||
+// ||b|| to first order (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, section 3.1).
+// Two of them make 2^-23; 2^-22 leaves room for norms of 1.001, for underflow and for the arithmetic of the
+// bound.
+double rounding_slack(std::size_t dim) { return static_cast<double>(dim / 32 + 8) * 0x1p-22; }
+
+double norm_of(std::span<const float> values) {
+  double squares = 0.0;
+  for (const float x : values) squares += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(squares);
+}
+
+}  // namespace
+
+Storage storage_by_name(std::string_view name) {
+  const auto at = std::find(storage_names.begin(), storage_names.end(), name);
+  if (at == storage_names.end()) {
+    throw InvalidInputError("storage is '" + std::string(name) + "', wanted 'float32', 'float16' or 'int8'");
+  }
+  return static_cast<Storage>(at - storage_names.begin());
+}
+
+std::string_view name_of(Storage storage) noexcept {
+  return storage_names[static_cast<std::size_t>(storage)];
+}
+
+FlatIndex FlatIndex::build(std::shared_ptr<const Vectors> vectors, Storage storage) {
+  struct Owned {
+    std::vector<Half> halves;
+    std::vector<std::int8_t> codes;
+    std::vector<float> scales, residuals;
+  };
+  FlatIndex out;
+  out.vectors_ = std::move(vectors);
+  out.storage_ = storage;
+  if (storage == Storage::float32) return out;
+
+  const std::size_t size = out.vectors_->size();
+  const std::size_t dim = out.vectors_->dim();
+  if (storage == Storage::int8 && dim > max_int8_dim) {
+    throw InvalidInputError("vectors have " + std::to_string(dim) +
+                            " components, storage 'int8' takes at most " + std::to_string(max_int8_dim) +
+                            "; use 'float16'");
+  }
+  auto owned = std::make_shared<Owned>();
+  owned->residuals.resize(size);
+  if (storage == Storage::float16) {
+    owned->halves.resize(size * dim);
+    for (std::size_t r = 0; r < size; ++r) {
+      const std::span<Half> to = std::span(owned->halves).subspan(r * dim, dim);
+      owned->residuals[r] = rounded_up(quantise({out.vectors_->row(r), dim}, to));
+    }
+  } else {
+    owned->codes.resize(size * dim);
+    owned->scales.resize(size);
+    for (std::size_t r = 0; r < size; ++r) {
+      const std::span<std::int8_t> to = std::span(owned->codes).subspan(r * dim, dim);
+      const Int8Copy made = quantise({out.vectors_->row(r), dim}, to);
+      owned->scales[r] = made.scale;
+      owned->residuals[r] = rounded_up(made.residual);
+    }
+  }
+  out.copy_ = {owned->halves, owned->codes, owned->scales, owned->residuals, owned};
+  return out;
+}
+
+struct FlatIndex::Query {
+  std::span<const float> values;
+  // |score - the copy's score| <= fixed + norm * residual of the row (Cauchy-Schwarz), where `norm` is that
+  // of the query as the copy sees it and `fixed` holds the query's own residual and the rounding of both
+  // sums.
+  double norm = 0.0;
+  double fixed = 0.0;
+  std::vector<std::int8_t> codes;  // int8 only
+  double scale = 0.0;
+};
+
+FlatIndex::Query FlatIndex::prepared(std::span<const float> query) const {
+  Query out{query, norm_of(query), rounding_slack(query.size()), {}, 0.0};
+  if (storage_ == Storage::int8) {
+    out.codes.resize(query.size());
+    const Int8Copy made = quantise(query, out.codes);
+    out.scale = static_cast<double>(made.scale);
+    out.norm += made.residual;
+    out.fixed += made.residual * (1.0 + 2 * norm_tolerance);
+  }
+  return out;
+}
+
+// One thread's pass over a range of rows.
+class FlatIndex::Scan {
+ public:
+  Scan(const FlatIndex& index, const Kernel& kernel, const Bitmap* allowed)
+      : index_(index), kernel_(kernel), allowed_(allowed), dim_(index.vectors_->dim()) {
+    const std::size_t value_nbytes = index.storage_ == Storage::float32   ? sizeof(float)
+                                     : index.storage_ == Storage::float16 ? sizeof(Half)
+                                                                          : sizeof(std::int8_t);
+    block_ = rows_per_block(dim_ * value_nbytes);
+    scores_.resize(block_);
+    products_.resize(index.storage_ == Storage::int8 ? block_ : 0);
+  }
+
+  // `begin` is a multiple of 64.
+  void run(std::span<const Query> queries, std::size_t begin, std::size_t end, std::span<TopK<float>> best) {
+    for (std::size_t at = begin; at < end; at += block_) {
+      const std::size_t stop = std::min(end, at + block_);
+      const std::size_t wanted = allowed_ == nullptr ? stop - at : count_allowed(at, stop);
+      if (wanted == 0) continue;
+      // Scoring a whole block in order is some four times as fast a row as picking single rows.
+      const bool sparse = wanted * 4 < stop - at;
+      for (std::size_t q = 0; q < queries.size(); ++q) {
+        if (sparse) {
+          each_allowed(at, stop, [&](std::size_t row) { score_again(queries[q], row, best[q]); });
+        } else if (index_.storage_ == Storage::float32) {
+          scan_rows(queries[q], at, stop, best[q]);
+        } else {
+          scan_copy(queries[q], at, stop, best[q]);
+        }
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t count_allowed(std::size_t at, std::size_t stop) const {
+    std::size_t count = 0;
+    for (std::size_t w = at / 64; w < (stop + 63) / 64; ++w) {
+      count += static_cast<std::size_t>(std::popcount(allowed_->words()[w]));
+    }
+    return count;
+  }
+
+  template <class Visit>
+  void each_allowed(std::size_t at, std::size_t stop, const Visit& visit) const {
+    for (std::size_t w = at / 64; w < (stop + 63) / 64; ++w) {
+      for (std::uint64_t bits = allowed_->words()[w]; bits != 0; bits &= bits - 1) {
+        visit(w * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_allowed(std::size_t row) const { return allowed_ == nullptr || allowed_->test(row); }
+
+  void scan_rows(const Query& query, std::size_t at, std::size_t stop, TopK<float>& best) {
+    kernel_.dot_rows(query.values.data(), index_.vectors_->row(at), stop - at, dim_, scores_.data());
+    for (std::size_t row = at; row < stop; ++row) {
+      if (is_allowed(row)) offer(row, scores_[row - at], best);
+    }
+  }
+
+  void scan_copy(const Query& query, std::size_t at, std::size_t stop, TopK<float>& best) {
+    score_copy(query, at, stop);
+    for (std::size_t row = at; row < stop; ++row) {
+      const double bound = static_cast<double>(scores_[row - at]) + query.fixed +
+                           query.norm * static_cast<double>(index_.copy_.residuals[row]);
+      // A NaN bound, from a forged file, is no reason to skip the row.
+      if (best.full() && bound < static_cast<double>(best.worst().score)) continue;
+      if (is_allowed(row)) score_again(query, row, best);
+    }
+  }
+
+  // Fills scores_ from the copy.
+  void score_copy(const Query& query, std::size_t at, std::size_t stop) {
+    const std::size_t count = stop - at;
+    if (index_.storage_ == Storage::float16) {
+      kernel_.dot_rows_f16(query.values.data(), index_.copy_.halves.data() + at * dim_, count, dim_,
+                           scores_.data());
+      return;
+    }
+    kernel_.dot_rows_i8(query.codes.data(), index_.copy_.codes.data() + at * dim_, count, dim_,
+                        products_.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      scores_[i] = static_cast<float>(query.scale * static_cast<double>(index_.copy_.scales[at + i]) *
+                                      static_cast<double>(products_[i]));
+    }
+  }
+
+  void score_again(const Query& query, std::size_t row, TopK<float>& best) const {
+    offer(row, kernel_.dot(query.values.data(), index_.vectors_->row(row), dim_), best);
+  }
+
+  static void offer(std::size_t row, float score, TopK<float>& best) {
+    if (best.full() && score < best.worst().score) return;
+    if (!std::isfinite(score)) {
+      throw IndexCorruptError("row " + std::to_string(row) +
+                              " of the index scores no finite number; its file is damaged: build it again");
+    }
+    best.offer({static_cast<std::uint32_t>(row), score});
+  }
+
+  const FlatIndex& index_;
+  const Kernel& kernel_;
+  const Bitmap* allowed_;
+  std::size_t dim_;
+  std::size_t block_;
+  std::vector<float> scores_;
+  std::vector<std::int32_t> products_;  // int8 only
+};
+
+std::vector<FlatIndex::Hits> FlatIndex::search(std::span<const float> queries, std::size_t k,
+                                               const Bitmap* allowed, std::size_t threads,
+                                               const Kernel& kernel) const {
+  if (k == 0) throw InvalidInputError("k is 0, wanted at least 1");
+  if (threads == 0) throw InvalidInputError("threads is 0, wanted at least 1");
+  const std::size_t size = vectors_->size();
+  const std::size_t dim = vectors_->dim();
+  const std::size_t count = queries.size() / dim;
+  std::vector<Query> prepared_queries;
+  for (std::size_t q = 0; q < count; ++q) prepared_queries.push_back(prepared(queries.subspan(q * dim, dim)));
+
+  // One query: each part scans some of the rows. Several: each part answers some of the queries.
+  const bool by_rows = count == 1;
+  const std::size_t units = by_rows ? (size + block_unit - 1) / block_unit : count;
+  const std::size_t parts = std::min({threads, max_threads, units});
+  const std::size_t room = std::min(k, size);
+  std::vector<TopK<float>> best(by_rows ? parts : count, TopK<float>(room));
+  run_parts(parts, [&](std::size_t part) {
+    const std::size_t from = units * part / parts;
+    const std::size_t to = units * (part + 1) / parts;
+    Scan scan(*this, kernel, allowed);
+    if (by_rows) {
+      scan.run(prepared_queries, from * block_unit, std::min(size, to * block_unit),
+               std::span(best).subspan(part, 1));
+    } else {
+      scan.run(std::span(prepared_queries).subspan(from, to - from), 0, size,
+               std::span(best).subspan(from, to - from));
+    }
+  });
+
+  std::vector<Hits> out(count);
+  if (!by_rows) {
+    for (std::size_t q = 0; q < count; ++q) out[q] = best[q].take();
+    return out;
+  }
+  TopK<float> merged(room);
+  for (TopK<float>& part : best) {
+    for (const Hit<float>& hit : part.take()) merged.offer(hit);
+  }
+  out[0] = merged.take();
+  return out;
+}
+
+}  // namespace pincite
