@@ -24,6 +24,19 @@ def read_envelope(path: str, *, kind: str, verify: bool = True) -> tuple[bytes, 
 # chunking
 
 # structural
+def pack_structural(
+    text: str,
+    *,
+    sections: IdArray,
+    cuts: IdArray,
+    prose: IdArray,
+    atoms: IdArray,
+    target: int,
+    overlap: int,
+    piece_ends: IdArray,
+    budgets: IdArray,
+) -> IdArray: ...
+def sentence_ends(text: str) -> IdArray: ...
 
 # bm25
 
