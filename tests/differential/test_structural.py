@@ -18,17 +18,24 @@ from pincite.core.structural import chunk_structural, sentence_spans
 from pincite.errors import InvalidInputError
 
 PIECES = [
-    "# One\n", "## Two ##\n", "Setext\n===\n", "sub\n---\n", "###### deep\n", "#\n", "\n", "\n\n", "\r\n", "\r",
-    "A sentence. Another one! ", "Dr. No met z.B. J. Doe. ", "第一文です。第二文！", "보험보험", "word " * 9, "a" * 30,
-    "- item one. More.\n", "  - nested item\n", "1. first\n", "> quoted text. And more.\n", "> # not a section\n",
+    "# One\n", "## Two ##\n", "Setext\n===\n", "sub\n---\n", "###### deep\n", "#\n", "\n", "\n\n",
+    "\r\n", "\r",
+    "A sentence. Another one! ", "Dr. No met z.B. J. Doe. ", "第一文です。第二文！",
+    "보험보험", "word " * 9, "a" * 30,
+    "- item one. More.\n", "  - nested item\n", "1. first\n", "> quoted text. And more.\n",
+    "> # not a section\n",
     "```py\n", "~~~\n", "    indented code\n", "# comment\n", "```\n",
-    "| a | b |\n|---|---|\n", "| cell | cell |\n", "<div>\n", "<p m=1", "</div>\n", "---\n", "+++\n", "key: value\n",
-    "e\u0301", "👩\u200d🚀", "🇩🇪🇫🇷", "\t", "\x0b", "\x0c", "\x85", "\u2028", "\x00", "\ufeff", "[x]: /url\n", "***",
+    "| a | b |\n|---|---|\n", "| cell | cell |\n", "<div>\n", "<p m=1", "</div>\n", "---\n", "+++\n",
+    "key: value\n",
+    "e\u0301", "👩\u200d🚀", "🇩🇪🇫🇷", "\t", "\x0b", "\x0c", "\x85", "\u2028", "\x00", "\ufeff",
+    "[x]: /url\n", "***",
 ]  # fmt: skip
 markdown = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=40).map("".join),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=120),
-    st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5).filter(str.isprintable)), max_size=25).map("".join),
+    st.lists(
+        st.one_of(st.sampled_from(PIECES), st.text(max_size=5).filter(str.isprintable)), max_size=25
+    ).map("".join),
 )
 sizes = st.one_of(st.integers(1, 12), st.integers(13, 150), st.just(512))
 
@@ -93,7 +100,11 @@ def test_packs_as_its_twin(text, target, data):
     assert core_pack(text, **layout, **limits) == reference_pack(text, **layout, **limits)
 
 
-@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60), target=sizes, data=st.data())
+@given(
+    text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60),
+    target=sizes,
+    data=st.data(),
+)
 def test_packs_any_layout_as_its_twin(text, target, data):
     offsets = st.integers(0, len(text))
     bounds = data.draw(st.lists(offsets, min_size=2, max_size=6).map(sorted))
@@ -117,7 +128,11 @@ def test_loses_nothing(text, target, data):
     check_contract(text, chunk_structural(text, title="T", target=target, overlap=overlap), target, overlap)
 
 
-@given(st.one_of(markdown, st.text("aZ.!?…。．！？」\" )\n éz.B"), st.text(st.characters(exclude_categories=["Cs"]))))
+@given(
+    st.one_of(
+        markdown, st.text('aZ.!?…。．！？」" )\n éz.B'), st.text(st.characters(exclude_categories=["Cs"]))
+    )
+)
 def test_sentences_are_those_of_the_twin_and_join_to_the_text(text):
     spans = sentence_spans(text)
     assert [end for _, end in spans] == reference_sentence_ends(text)
@@ -131,7 +146,7 @@ def test_sentences_are_those_of_the_twin_and_join_to_the_text(text):
         ("第一文です。第二文です．第三文！", ["第一文です。", "第二文です．", "第三文！"]),
         ("彼は「はい。」と言った。終わり", ["彼は「はい。」", "と言った。", "終わり"]),
         ("It is 3.5 m. Yes! (Really?) No", ["It is 3.5 m. Yes! ", "(Really?) ", "No"]),
-        ("He said \"go.\" Then… left?! Ok", ["He said \"go.\" ", "Then… ", "left?! ", "Ok"]),
+        ('He said "go." Then… left?! Ok', ['He said "go." ', "Then… ", "left?! ", "Ok"]),
         ("See Dr. Who, e.g. z.B. J. Doe. End.", ["See Dr. Who, e.g. z.B. J. Doe. ", "End."]),
     ],
 )
@@ -142,7 +157,14 @@ def test_sentences(text, expected):
 
 @pytest.mark.parametrize(
     ("text", "target"),
-    [("🚀", 1), ("보험" * 50, 2), (" " + "a" * 200, 30), ("e\u0301" * 40, 7), ("👩\u200d🚀" * 9, 4), ("\u0301" * 90, 8)],
+    [
+        ("🚀", 1),
+        ("보험" * 50, 2),
+        (" " + "a" * 200, 30),
+        ("e\u0301" * 40, 7),
+        ("👩\u200d🚀" * 9, 4),
+        ("\u0301" * 90, 8),
+    ],
 )
 def test_huge_units_are_cut_on_code_points(text, target):
     """H01."""
@@ -225,7 +247,11 @@ def test_lists_are_split_at_items_and_fences_at_lines():
 
 def test_a_fence_is_kept_whole_up_to_five_quarters_of_the_target():
     fence = "```\n" + "x = 1\n" * 19 + "```"
-    assert [c.content for c in chunk_structural(f"before\n\n{fence}\n\nafter", target=100)] == ["before", fence, "after"]
+    assert [c.content for c in chunk_structural(f"before\n\n{fence}\n\nafter", target=100)] == [
+        "before",
+        fence,
+        "after",
+    ]
     assert len(chunk_structural(fence, target=90)) > 1
 
 
@@ -308,11 +334,10 @@ def real_tokenizer(shared):
     return tokenizers.Tokenizer.from_file(str(path))
 
 
-def check_window(text, chunks, tokenizer, window):
+def check_window(chunks, tokenizer, window):
     for chunk in chunks:
         assert chunk.truncated_tokens == 0
         assert len(tokenizer.encode(chunk.embedded_text, add_special_tokens=False).ids) + 2 <= window
-    del text
 
 
 @settings(max_examples=80)
@@ -320,10 +345,15 @@ def check_window(text, chunks, tokenizer, window):
 def test_no_chunk_exceeds_the_window(small_tokenizer, text, target, window, data):
     overlap = data.draw(st.integers(0, target - 1))
     chunks = chunk_structural(
-        text, title="A title", target=target, overlap=overlap, window_tokens=window, word_pieces=small_tokenizer
+        text,
+        title="A title",
+        target=target,
+        overlap=overlap,
+        window_tokens=window,
+        word_pieces=small_tokenizer,
     )
     check_contract(text, chunks, target, overlap)
-    check_window(text, chunks, small_tokenizer, window)
+    check_window(chunks, small_tokenizer, window)
 
 
 @pytest.mark.parametrize("name", ["deeprl_unit2", "hfcourse_chapter6"])
@@ -335,7 +365,7 @@ def test_no_chunk_exceeds_the_window_of_a_real_encoder(shared, real_tokenizer, n
     for target, window in ((512, 256), (2000, 128), (512, 16)):
         chunks = chunk_structural(text, title=name, target=target, window_tokens=window, word_pieces=plain)
         check_contract(text, chunks, target, 64)
-        check_window(text, chunks, plain, window)
+        check_window(chunks, plain, window)
 
 
 def test_a_tokenizer_that_truncates_is_not_trusted_and_not_changed(small_tokenizer):
@@ -366,7 +396,7 @@ def ends_of_bytes(string):
 
 @given(text=markdown)
 def test_pieces_finer_than_characters_still_fit(text):
-    """A tokenizer with up to 12 pieces a character: one character alone may exceed the window, and then says so."""
+    """Up to 12 pieces a character: one alone may exceed the window, and then says so."""
     for chunk in chunk_structural(text, target=50, overlap=20, window_tokens=11, word_pieces=ends_of_bytes):
         over = len(ends_of_bytes(chunk.embedded_text)) + 2 - 11
         assert chunk.truncated_tokens == max(0, over)

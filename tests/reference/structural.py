@@ -1,28 +1,46 @@
 """The structural packer, slow and obvious: every question is answered by a walk over the text.
 
-Source: the rules of cpp/include/pincite/structural.hpp and docs/adr/004-structural-chunks.md; for sentences, the
-docstring of `pincite.core.structural.sentence_spans`.
+Source: the rules of cpp/include/pincite/structural.hpp and docs/adr/004-structural-chunks.md; for
+sentences, the docstring of `pincite.core.structural.sentence_spans`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 FULL_WIDTH = "。．！？｡"
 MARKS = ".!?…؟।" + FULL_WIDTH
 SENTENCE_END = re.compile(rf"[{MARKS}]+[\"')\]}}»’”›」』】）］]*")
 ABBREVIATION = re.compile(
     r"(?<![A-Za-z.\u00c0-\u1fff])"
-    r"(?:[A-Za-z\u00c0-\u1fff]|(?:abb|al|art|bzw|ca|cf|d\.h|dr|e\.g|fig|i\.e|mrs?|ms|no|nr|prof|sec|st|u\.a|vgl|vol|vs|z\.b))\Z",
+    r"(?:[A-Za-z\u00c0-\u1fff]|(?:abb|al|art|bzw|ca|cf|d\.h|dr|e\.g|fig|i\.e|mrs?|ms|no|nr|prof|sec|st|u\.a|"
+    r"vgl|vol|vs|z\.b))\Z",
     re.IGNORECASE | re.ASCII,
 )
 JOINING = (
-    (0x300, 0x36F), (0x483, 0x489), (0x591, 0x5BD), (0x610, 0x61A), (0x64B, 0x65F), (0x900, 0x903), (0x93A, 0x94F),
-    (0xE31, 0xE31), (0xE34, 0xE3A), (0xE47, 0xE4E), (0x1160, 0x11FF), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF),
-    (0x200D, 0x200D), (0x20D0, 0x20FF), (0x3099, 0x309A), (0xFE00, 0xFE2F), (0x1F3FB, 0x1F3FF), (0xE0020, 0xE007F),
+    (0x300, 0x36F),
+    (0x483, 0x489),
+    (0x591, 0x5BD),
+    (0x610, 0x61A),
+    (0x64B, 0x65F),
+    (0x900, 0x903),
+    (0x93A, 0x94F),
+    (0xE31, 0xE31),
+    (0xE34, 0xE3A),
+    (0xE47, 0xE4E),
+    (0x1160, 0x11FF),
+    (0x1AB0, 0x1AFF),
+    (0x1DC0, 0x1DFF),
+    (0x200D, 0x200D),
+    (0x20D0, 0x20FF),
+    (0x3099, 0x309A),
+    (0xFE00, 0xFE2F),
+    (0x1F3FB, 0x1F3FF),
+    (0xE0020, 0xE007F),
     (0xE0100, 0xE01EF),
-)  # fmt: skip
+)
 
 
 def sentence_ends(text: str) -> list[int]:
@@ -108,7 +126,7 @@ def pack(
         return atoms[atom][2] if atom >= 0 and atoms[atom][2] <= over_blanks(wide) else cut
 
     out: list[list[int]] = []
-    for number, (low, high) in enumerate(zip(sections, sections[1:], strict=False)):
+    for number, (low, high) in enumerate(pairwise(sections)):
         while high > low and text[high - 1].isspace():
             high -= 1
         before = None

@@ -1,17 +1,18 @@
-"""Where a Markdown document may be cut: sections, blocks, fences and tables, as offsets into the text as it is.
+r"""Where a Markdown document may be cut: sections, blocks, fences and tables, as offsets into it as it is.
 
-markdown-it-py finds the blocks; its inline parser never runs. It reports lines, and a line ends at ``\\n``, ``\\r\\n``
-or ``\\r`` and nowhere else (CommonMark 2.1: form feed, vertical tab, U+0085 and U+2028 are characters of a line), so
-the line table here follows the same rule over the text as it was given.
+markdown-it-py finds the blocks; its inline parser never runs. It reports lines, and a line ends at ``\n``,
+``\r\n`` or ``\r`` and nowhere else (CommonMark 2.1: form feed, vertical tab, U+0085 and U+2028 are
+characters of a line), so the line table here follows the same rule over the text as it was given.
 
-Everything found here is a hint for the packer. What the parser does not see, or skips, stays in the section it
-stands in.
+Everything found here is a hint for the packer. What the parser does not see, or skips, stays in the section
+it stands in.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["HEADING_LIMIT", "Layout", "Section", "line_starts", "parse_layout"]
 
 HEADING_LIMIT = 200
-"""Code points of a heading that go into a heading path; what is beyond is cut off there, not in the content."""
+"""Code points of a heading that go into a heading path; what is beyond is cut off there, not in the
+content."""
 
-# As markdown-it's own "commonmark" preset, but deeper: what is nested deeper is skipped up to the end of its list.
+# As markdown-it's own "commonmark" preset, but deeper: what is nested deeper is skipped up to the end of
+# its list.
 _MAX_NESTING = 100
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)\s*")
@@ -34,7 +37,7 @@ _BLOCK, _UNIT, _INNER = 0, 1, 2  # CutRank of the core
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with what stands below it up to the next heading of any level; it starts at the heading's line."""
+    """A heading, from the start of its line, and what stands below it up to the next heading of any level."""
 
     start: int
     heading_path: tuple[str, ...]
@@ -49,7 +52,8 @@ class Layout:
     sections : list of Section
         In order; the first starts at 0.
     cuts : dict of int to int
-        Offsets with their rank: 0 between blocks, 1 between list items, rows or lines of code, 2 further inside.
+        Offsets with their rank: 0 between blocks, 1 between list items, rows or lines of code, 2 further
+        inside.
     prose : list of (start, end)
         Paragraphs, at any depth: where sentences are looked for.
     atoms : list of (start, context_end, end)
@@ -67,11 +71,11 @@ class Layout:
 
 
 def line_starts(text: str) -> list[int]:
-    """Return where each line starts, and the length of the text as a last entry.
+    r"""Return where each line starts, and the length of the text as a last entry.
 
     Examples
     --------
-    >>> line_starts("a\\r\\nb\\rc")
+    >>> line_starts("a\r\nb\rc")
     [0, 3, 5, 6]
     """
     return [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
@@ -80,10 +84,10 @@ def line_starts(text: str) -> list[int]:
 def parse_layout(text: str) -> Layout:
     """Find the sections and the places for cuts of a Markdown document.
 
-    Headings are ATX and setext headings of all levels outside lists and block quotes. A heading without text of its
-    own is led into the section of the deeper heading that follows it. Front matter (``---`` or ``+++`` on the very
-    first line, up to its closing line) is a section of its own with an empty heading path. If the parser fails, the
-    document is one section of paragraphs.
+    Headings are ATX and setext headings of all levels outside lists and block quotes. A heading without
+    text of its own is led into the section of the deeper heading that follows it. Front matter (``---`` or
+    ``+++`` on the very first line, up to its closing line) is a section of its own with an empty heading
+    path. If the parser fails, the document is one section of paragraphs.
     """
     layout = Layout()
     starts = line_starts(text)
@@ -109,7 +113,7 @@ def _front_matter_lines(text: str, starts: Sequence[int]) -> int:
     """Count the lines of the front matter, its fences included; 0 if there is none."""
     if text.removeprefix("\ufeff")[:3] not in _FRONT_MATTER:
         return 0
-    lines = [text[start:end].rstrip() for start, end in zip(starts, starts[1:], strict=False)]
+    lines = [text[start:end].rstrip() for start, end in pairwise(starts)]
     closers = _FRONT_MATTER.get(lines[0].removeprefix("\ufeff"), ())
     return next((number + 1 for number, line in enumerate(lines) if number and line in closers), 0)
 
@@ -126,7 +130,7 @@ def _parse(text: str) -> list[Token]:
 
 def _plain(layout: Layout, text: str, start: int) -> None:
     bounds = [start, *(match.end() for match in _BLANK_LINE.finditer(text, start)), len(text)]
-    for begin, end in zip(bounds, bounds[1:], strict=False):
+    for begin, end in pairwise(bounds):
         layout.add_cut(begin, _BLOCK)
         layout.prose.append((begin, end))
 

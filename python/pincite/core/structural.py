@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,10 @@ SMALLEST_WINDOW = 8
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Split a text into sentences, as code-point spans that follow on one another and cover all of it.
 
-    A sentence ends behind a run of ``. ! ? …`` (and closing quotes or brackets) that white space follows, or behind
-    a full-width mark (``。．！？``) anywhere; white space behind it belongs to it. A single letter before a full stop
-    is taken for an initial, and two dozen English and German abbreviations (``Dr.``, ``e.g.``, ``z.B.``) for what
-    they are.
+    A sentence ends behind a run of ``. ! ? …`` (and closing quotes or brackets) that white space follows,
+    or behind a full-width mark (``。．！？``) anywhere; white space behind it belongs to it. A single letter
+    before a full stop is taken for an initial, and two dozen English and German abbreviations (``Dr.``,
+    ``e.g.``, ``z.B.``) for what they are.
 
     Examples
     --------
@@ -37,7 +38,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     ['第一文です。', '第二文です．', '第三文！']
     """
     ends: list[int] = _core.sentence_ends(text).tolist()
-    return list(zip([0, *ends], ends, strict=False))
+    return list(pairwise([0, *ends]))
 
 
 def chunk_structural(
@@ -51,11 +52,11 @@ def chunk_structural(
 ) -> list[Chunk]:
     r"""Cut a Markdown (or plain) text into chunks along its sections, blocks and sentences.
 
-    Every character that is not white space lies in exactly one chunk's ``[start, end)``, and a chunk never spans two
-    sections. Blocks are packed up to `target`; only what does not fit is split: lists at items, tables at rows,
-    code at lines, paragraphs at sentence ends, then at white space, then between characters. A fence or a table may
-    run to 5/4 of `target` where that keeps it whole. `embedded_text` is ``[title > heading > ...]``, then a split
-    table's header rows, then ``text[covered_start:end]``.
+    Every character that is not white space lies in exactly one chunk's ``[start, end)``, and a chunk never
+    spans two sections. Blocks are packed up to `target`; only what does not fit is split: lists at items,
+    tables at rows, code at lines, paragraphs at sentence ends, then at white space, then between
+    characters. A fence or a table may run to 5/4 of `target` where that keeps it whole. `embedded_text` is
+    ``[title > heading > ...]``, then a split table's header rows, then ``text[covered_start:end]``.
 
     Parameters
     ----------
@@ -67,26 +68,27 @@ def chunk_structural(
     overlap : int, default 64
         Most code points of the preceding chunk, of the same section, that are embedded as well.
     window_tokens : int, optional
-        Most tokens of `embedded_text`, two special tokens included; needs `word_pieces`. Where it does not suffice
-        for all, the overlap gives way first, then the header rows of a table, and the text is split finer. The
-        header has half of the window at most: the outermost headings are left out first.
+        Most tokens of `embedded_text`, two special tokens included; needs `word_pieces`. Where it does not
+        suffice for all, the overlap gives way first, then the header rows of a table, and the text is split
+        finer. The header has half of the window at most: the outermost headings are left out first.
     word_pieces : callable or tokenizer, optional
-        ``word_pieces(string)`` returns the ends of its word pieces in code points, ascending, one a piece, without
-        special tokens. Or an object like ``tokenizers.Tokenizer``, whose ``encode(string,
-        add_special_tokens=False).offsets`` say the same. If that truncates or pads, a copy that does neither is
-        used; the object itself is never changed (the copy costs a parse of the vocabulary a call).
+        ``word_pieces(string)`` returns the ends of its word pieces in code points, ascending, one a piece,
+        without special tokens. Or an object like ``tokenizers.Tokenizer``, whose ``encode(string,
+        add_special_tokens=False).offsets`` say the same. If that truncates or pads, a copy that does
+        neither is used; the object itself is never changed (the copy costs a parse of the vocabulary a
+        call).
 
     Returns
     -------
     list of Chunk
-        In order; none for a text of white space alone. `truncated_tokens` is 0, unless a single character has more
-        word pieces than the window has room for.
+        In order; none for a text of white space alone. `truncated_tokens` is 0, unless a single character
+        has more word pieces than the window has room for.
 
     Raises
     ------
     InvalidInputError
-        If `text` is no str or holds a lone surrogate, `target`, `overlap` or `window_tokens` are out of range, or a
-        window comes without `word_pieces`.
+        If `text` is no str or holds a lone surrogate, `target`, `overlap` or `window_tokens` are out of
+        range, or a window comes without `word_pieces`.
 
     Examples
     --------
@@ -101,10 +103,12 @@ def chunk_structural(
         return _Packing(text, layout, title, target, overlap).chunks()
     if word_pieces is None:
         raise InvalidInputError(
-            f"window_tokens is {window_tokens} and word_pieces is None; pass the encoder's tokenizer, or a function "
-            "that returns the ends of a string's word pieces, as word_pieces"
+            f"window_tokens is {window_tokens} and word_pieces is None; pass the encoder's tokenizer, or a "
+            "function that returns the ends of a string's word pieces, as word_pieces"
         )
-    return _WindowPacking(text, layout, title, target, overlap, window_tokens, _piece_ends_of(word_pieces)).chunks()
+    return _WindowPacking(
+        text, layout, title, target, overlap, window_tokens, _piece_ends_of(word_pieces)
+    ).chunks()
 
 
 def _check(target: int, overlap: int, window_tokens: int | None) -> None:
@@ -119,7 +123,10 @@ def _check(target: int, overlap: int, window_tokens: int | None) -> None:
 def _piece_ends_of(word_pieces: Any) -> PieceEnds:
     if hasattr(word_pieces, "encode"):
         tokenizer = word_pieces
-        if getattr(tokenizer, "truncation", None) is not None or getattr(tokenizer, "padding", None) is not None:
+        if (
+            getattr(tokenizer, "truncation", None) is not None
+            or getattr(tokenizer, "padding", None) is not None
+        ):
             tokenizer = type(tokenizer).from_str(tokenizer.to_str())
             tokenizer.no_truncation()
             tokenizer.no_padding()
@@ -128,8 +135,8 @@ def _piece_ends_of(word_pieces: Any) -> PieceEnds:
         ends: PieceEnds = word_pieces
         return ends
     raise InvalidInputError(
-        f"word_pieces is a {type(word_pieces).__name__}, wanted a function from a string to the ends of its word "
-        "pieces, or a tokenizer with encode()"
+        f"word_pieces is a {type(word_pieces).__name__}, wanted a function from a string to the ends of its "
+        "word pieces, or a tokenizer with encode()"
     )
 
 
@@ -199,9 +206,9 @@ class _Packing:
 class _WindowPacking(_Packing):
     """The same under an encoder's window.
 
-    The document's word pieces are counted once, for the packer. A cut inside a word, or the tokenizer's own ways at
-    the edges of a string, can still add pieces, so every `embedded_text` is counted as it is, and one that is too
-    long gives up what is not content, then halves.
+    The document's word pieces are counted once, for the packer. A cut inside a word, or the tokenizer's own
+    ways at the edges of a string, can still add pieces, so every `embedded_text` is counted as it is, and
+    one that is too long gives up what is not content, then halves.
     """
 
     def __init__(
