@@ -215,6 +215,16 @@ def test_a_heading_is_never_left_alone_by_what_fits_below_it():
     assert rest
 
 
+@pytest.mark.parametrize("mark", ["", "- ", "> ", "- > 1. ", "* ```\n  "])
+@given(heading=st.text("ab ", max_size=9), words=st.lists(st.sampled_from(["a", "bb.", "ccc"]), min_size=1))
+def test_a_heading_is_never_left_alone(mark, heading, words):
+    text = f"lead\n\n## {heading}\n\n{mark}" + " ".join(words) + "\n\nlast"
+    chunks = chunk_structural(text, target=30, overlap=0)
+    assert len(parse_layout(text).sections) == 2
+    assert chunks[1].content != f"## {heading}".strip()
+    assert chunks[1].content.startswith(f"## {heading}".strip())
+
+
 def test_header_of_title_and_headings():
     text = "lead\n\n# Top\n\ntext\n\n## Low\n\nmore\n"
     embedded = [chunk.embedded_text.split("\n")[0] for chunk in chunk_structural(text, title="Top")]
@@ -243,6 +253,14 @@ def test_lists_are_split_at_items_and_fences_at_lines():
     assert chunks[0].content.startswith("```py\n    value_0")
     assert chunks[-1].content.endswith("\n```")
     assert all(chunk.content.startswith("    value_") for chunk in chunks[1:])
+
+
+@pytest.mark.parametrize("lines", range(3, 7))
+def test_the_lines_that_open_and_close_a_fence_stay_with_its_code(lines):
+    mark = "~" * 20
+    code = f"{mark}\n" + "value = 'aaaa bbbb cccc'\n" * lines + mark
+    assert chunk_structural(code, target=30, overlap=0)[0].content != mark
+    assert chunk_structural(code, target=50, overlap=0)[-1].content != mark
 
 
 def test_a_fence_is_kept_whole_up_to_five_quarters_of_the_target():
@@ -356,14 +374,15 @@ def test_no_chunk_exceeds_the_window(small_tokenizer, text, target, window, data
     check_window(chunks, small_tokenizer, window)
 
 
-@pytest.mark.parametrize("name", ["deeprl_unit2", "hfcourse_chapter6"])
-def test_no_chunk_exceeds_the_window_of_a_real_encoder(shared, real_tokenizer, name):
-    text = (shared / "data" / "mdcourse" / f"{name}.md").read_text(encoding="utf-8")
+def test_no_chunk_exceeds_the_window_of_a_real_encoder(shared, real_tokenizer):
+    text = (shared / "data" / "mdcourse" / "deeprl_unit2.md").read_text(encoding="utf-8")
     plain = type(real_tokenizer).from_str(real_tokenizer.to_str())
     plain.no_truncation()
     plain.no_padding()
     for target, window in ((512, 256), (2000, 128), (512, 16)):
-        chunks = chunk_structural(text, title=name, target=target, window_tokens=window, word_pieces=plain)
+        chunks = chunk_structural(
+            text, title="Unit 2", target=target, window_tokens=window, word_pieces=plain
+        )
         check_contract(text, chunks, target, 64)
         check_window(chunks, plain, window)
 

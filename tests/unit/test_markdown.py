@@ -133,6 +133,12 @@ def test_tables_and_fences_are_atoms():
     ]
 
 
+def test_link_definitions_are_paragraphs_like_others():
+    text = "[one]: /url\n\n[two]: /url 'title'\n\n[three]: /url\n"
+    layout = parse_layout(text)
+    assert sorted(layout.cuts) == [start for start, _ in layout.prose] == [0, 13, 34]
+
+
 def test_deep_nesting_is_bounded():
     text = ">" * 10_000 + " deep\n\n# A\n\n" + "- " * 3_000 + "deep\n\nend"
     assert paths(text)[-1] == ("A",)

@@ -138,6 +138,7 @@ def _plain(layout: Layout, text: str, start: int) -> None:
 def _read_tokens(tokens: Sequence[Token], starts: Sequence[int], layout: Layout) -> None:
     stack: list[tuple[int, str]] = []
     bare: int | None = None  # the level of the last heading, while nothing stands below it
+    glued = -1  # where what follows a heading starts, and a list's first item with it: no cut between
     for i, token in enumerate(tokens):
         if token.map is None or token.nesting < 0:
             continue
@@ -157,15 +158,11 @@ def _read_tokens(tokens: Sequence[Token], starts: Sequence[int], layout: Layout)
                 layout.sections.append(Section(start, path))
             bare = level
         else:
-            # No cut between a heading and what follows it.
-            if token.level > 0 or bare is None:
-                layout.add_cut(start, _rank(token))
-            bare = None
+            if bare is not None:
+                glued, bare = start, None
+            if start != glued:
+                layout.add_cut(start, min(token.level, _INNER))
             _read_block(token, starts, layout)
-
-
-def _rank(token: Token) -> int:
-    return min(token.level, _INNER)
 
 
 def _read_block(token: Token, starts: Sequence[int], layout: Layout) -> None:
