@@ -177,7 +177,6 @@ class Packer {
       const auto after = std::ranges::upper_bound(cuts_[rank], index(next_text_, limit));
       if (after == cuts_[rank].begin() || *std::prev(after) <= first) continue;
       cut = *std::prev(after);
-      if (rank == 0) return cut;
     }
     if (cut < 0) cut = choose_in_sentence(first, limit);
     const Offset atom = atom_around(cut);

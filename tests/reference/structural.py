@@ -104,12 +104,10 @@ def pack(
 
     def choose(first: int, limit: int, wide: int) -> int:
         cut = -1
-        for rank, places in enumerate(by_rank):
+        for places in by_rank:
             near = [place for place in places if first < place <= over_blanks(limit)]
             if near:
                 cut = max(near)
-                if rank == 0:
-                    return cut
                 break
         if cut < 0:
             cut = next(
