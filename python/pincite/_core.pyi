@@ -49,6 +49,19 @@ def chunk_sections(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
 
 # structural
+def pack_structural(
+    text: str,
+    *,
+    sections: IdArray,
+    cuts: IdArray,
+    prose: IdArray,
+    atoms: IdArray,
+    target: int,
+    overlap: int,
+    piece_ends: IdArray,
+    budgets: IdArray,
+) -> IdArray: ...
+def sentence_ends(text: str) -> IdArray: ...
 
 # bm25
 
