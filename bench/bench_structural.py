@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from harness import Row, compare, print_table
-from reference.structural import pack as reference_pack
-
 from pincite.core.markdown import parse_layout
 from pincite.core.structural import chunk_structural
+from reference.structural import pack as reference_pack
 
 
 def document(sections: int) -> str:
     """A text of the usual mixture: prose, a list, a fence and a table a section."""
-    prose = (
-        "The packer cuts at the last place of the best rank. It never loses a character, e.g. in code. " * 8
-    )
+    prose = "The packer cuts at the last place of the best rank. It never loses a character, e.g. in code. " * 8
     items = "".join(f"- item {i} says something short. And a little more.\n" for i in range(12))
     code = "```py\n" + "".join(f"value_{i} = compute({i})  # a comment\n" for i in range(20)) + "```\n"
     table = "| name | value |\n|---|---|\n" + "".join(f"| row {i} | {i * i} |\n" for i in range(30))

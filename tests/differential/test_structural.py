@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from reference.structural import pack as reference_pack
-from reference.structural import sentence_ends as reference_sentence_ends
 
 from pincite import _core
 from pincite.core.markdown import parse_layout
 from pincite.core.structural import chunk_structural, sentence_spans
 from pincite.errors import InvalidInputError
+from reference.structural import pack as reference_pack
+from reference.structural import sentence_ends as reference_sentence_ends
 
 PIECES = [
     "# One\n", "## Two ##\n", "Setext\n===\n", "sub\n---\n", "###### deep\n", "#\n", "\n", "\n\n",
@@ -33,9 +33,7 @@ PIECES = [
 markdown = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=40).map("".join),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=120),
-    st.lists(
-        st.one_of(st.sampled_from(PIECES), st.text(max_size=5).filter(str.isprintable)), max_size=25
-    ).map("".join),
+    st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5).filter(str.isprintable)), max_size=25).map("".join),
 )
 sizes = st.one_of(st.integers(1, 12), st.integers(13, 150), st.just(512))
 
@@ -125,11 +123,7 @@ def test_loses_nothing(text, target, data):
     check_contract(text, chunk_structural(text, title="T", target=target, overlap=overlap), target, overlap)
 
 
-@given(
-    st.one_of(
-        markdown, st.text('aZ.!?…。．！？」" )\n éz.B'), st.text(st.characters(exclude_categories=["Cs"]))
-    )
-)
+@given(st.one_of(markdown, st.text('aZ.!?…。．！？」" )\n éz.B'), st.text(st.characters(exclude_categories=["Cs"]))))
 def test_sentences_are_those_of_the_twin_and_join_to_the_text(text):
     spans = sentence_spans(text)
     assert [end for _, end in spans] == reference_sentence_ends(text)
@@ -377,9 +371,7 @@ def test_no_chunk_exceeds_the_window_of_a_real_encoder(shared, real_tokenizer):
     plain.no_truncation()
     plain.no_padding()
     for target, window in ((512, 256), (2000, 128), (512, 16)):
-        chunks = chunk_structural(
-            text, title="Unit 2", target=target, window_tokens=window, word_pieces=plain
-        )
+        chunks = chunk_structural(text, title="Unit 2", target=target, window_tokens=window, word_pieces=plain)
         check_contract(text, chunks, target, 64)
         check_window(chunks, plain, window)
 

@@ -34,9 +34,7 @@ def test_lines_are_those_of_the_parser(text):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize(
-    "odd", ["\x0b", "\x0c", "\x85", "\u2028", "\u2029", "\x1c", "\x00", "\t", "🚀", "e\u0301"]
-)
+@pytest.mark.parametrize("odd", ["\x0b", "\x0c", "\x85", "\u2028", "\u2029", "\x1c", "\x00", "\t", "🚀", "e\u0301"])
 def test_headings_are_found_where_they_are(end, odd):
     text = f"lead {odd} text{end}{odd} more{end}{end}# One {odd}{end}body{end}{end}Two{end}==={end}x{end}"
     starts = [start for start, _ in sections(text)]
@@ -106,9 +104,7 @@ def test_front_matter_is_a_section_of_its_own(matter, rest):
     assert (second.content, second.heading_path) == (rest, ("A",))
 
 
-@pytest.mark.parametrize(
-    "text", ["---\nnever closed\n", "\n---\na: b\n---\n", "----\na\n---\n", "--- x\na\n---\n"]
-)
+@pytest.mark.parametrize("text", ["---\nnever closed\n", "\n---\na: b\n---\n", "----\na\n---\n", "--- x\na\n---\n"])
 def test_what_is_no_front_matter(text):
     assert all(section.start == 0 or section.heading_path for section in parse_layout(text).sections)
 

@@ -106,9 +106,7 @@ def chunk_structural(
             f"window_tokens is {window_tokens} and word_pieces is None; pass the encoder's tokenizer, or a "
             "function that returns the ends of a string's word pieces, as word_pieces"
         )
-    return _WindowPacking(
-        text, layout, title, target, overlap, window_tokens, _piece_ends_of(word_pieces)
-    ).chunks()
+    return _WindowPacking(text, layout, title, target, overlap, window_tokens, _piece_ends_of(word_pieces)).chunks()
 
 
 def _check(target: int, overlap: int, window_tokens: int | None) -> None:
@@ -123,10 +121,7 @@ def _check(target: int, overlap: int, window_tokens: int | None) -> None:
 def _piece_ends_of(word_pieces: Any) -> PieceEnds:
     if hasattr(word_pieces, "encode"):
         tokenizer = word_pieces
-        if (
-            getattr(tokenizer, "truncation", None) is not None
-            or getattr(tokenizer, "padding", None) is not None
-        ):
+        if getattr(tokenizer, "truncation", None) is not None or getattr(tokenizer, "padding", None) is not None:
             tokenizer = type(tokenizer).from_str(tokenizer.to_str())
             tokenizer.no_truncation()
             tokenizer.no_padding()
