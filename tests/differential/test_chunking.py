@@ -269,7 +269,7 @@ def test_window_counts_the_pieces_of_the_embedded_text(strategy):
         ({"target": 10**30}, f"target is {10**30}", "at most"),
         ({"window_tokens": 256}, "window_tokens is 256", "word_pieces"),
         ({"window_tokens": 0, "word_pieces": len}, "window_tokens is 0", "at least 1"),
-        ({"window_tokens": 9, "word_pieces": 3}, "word_pieces is of type int", "a callable"),
+        ({"window_tokens": 9, "word_pieces": 3}, "word_pieces is of type int", "a function"),
         ({"title": None}, "title is of type NoneType", "str"),
         ({"title": "a\udc00"}, "title holds a lone surrogate at code point 1", "errors='replace'"),
         ({"text": b"x"}, "text is of type bytes", "str"),

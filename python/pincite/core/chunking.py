@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
+from pincite.core.word_pieces import SPECIAL_TOKENS, piece_ends_of
 from pincite.errors import InvalidInputError
 from pincite.types import Chunk
 
 __all__ = ["chunk"]
-
-SPECIAL_TOKENS = 2  # [CLS] and [SEP], which a BERT-type encoder puts around a text
 
 
 class _Strategy(NamedTuple):
@@ -43,7 +41,7 @@ def chunk(
     target: int = 512,
     overlap: int = 64,
     window_tokens: int | None = None,
-    word_pieces: Callable[[str], Sequence[int]] | None = None,
+    word_pieces: Any = None,
 ) -> list[Chunk]:
     r"""Split a document into chunks that are slices of it.
 
@@ -65,9 +63,9 @@ def chunk(
         overlap and ignore it.
     window_tokens : int, optional
         The encoder's window in word pieces, two special tokens included. Needs `word_pieces`.
-    word_pieces : callable, optional
+    word_pieces : callable or tokenizer, optional
         ``str -> sequence of int``: the ends of the encoder's word pieces in a text, in code points,
-        ascending.
+        ascending; or an object like ``tokenizers.Tokenizer``.
 
     Returns
     -------
@@ -135,9 +133,7 @@ def chunk(
         known = ", ".join(repr(name) for name in ("structural", *STRATEGIES))
         raise InvalidInputError(f"strategy is {strategy!r}, wanted one of {known}")
 
-    if word_pieces is not None and not callable(word_pieces):
-        given = type(word_pieces).__name__
-        raise InvalidInputError(f"word_pieces is of type {given}, wanted a callable: str to ends of pieces")
+    ends = None if window_tokens is None else piece_ends_of(word_pieces)
     spans, titles = chunk_spans(text, strategy=strategy, target=target, overlap=overlap)
     paths = [(text[start:end],) if start < end else () for start, end in titles.tolist()] or [()]
     headers = [_header(title, path) if STRATEGIES[strategy].header else "" for path in paths]
@@ -145,8 +141,8 @@ def chunk(
     for start, end, covered_start, section in spans.tolist():
         embedded_text = headers[section] + text[covered_start:end]
         truncated_tokens = 0
-        if window_tokens is not None and word_pieces is not None:
-            truncated_tokens = max(0, len(word_pieces(embedded_text)) + SPECIAL_TOKENS - window_tokens)
+        if window_tokens is not None and ends is not None:
+            truncated_tokens = max(0, len(ends(embedded_text)) + SPECIAL_TOKENS - window_tokens)
         chunks.append(
             Chunk(
                 start=start,

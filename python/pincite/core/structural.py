@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,15 +11,12 @@ import numpy as np
 from pincite import _core
 from pincite.core.arrays import IdArray, as_ids
 from pincite.core.markdown import Layout, Section, parse_layout
+from pincite.core.word_pieces import SPECIAL_TOKENS, PieceEnds, piece_ends_of
 from pincite.errors import InvalidInputError
 from pincite.types import Chunk
 
 __all__ = ["chunk_structural", "sentence_spans"]
 
-PieceEnds = Callable[[str], Sequence[int]]
-
-SPECIAL_TOKENS = 2
-"""What BERT's encoders add to every text: [CLS] and [SEP]."""
 SMALLEST_WINDOW = 8
 
 
@@ -106,7 +103,7 @@ def chunk_structural(
             f"window_tokens is {window_tokens} and word_pieces is None; pass the encoder's tokenizer, or a "
             "function that returns the ends of a string's word pieces, as word_pieces"
         )
-    return _WindowPacking(text, layout, title, target, overlap, window_tokens, _piece_ends_of(word_pieces)).chunks()
+    return _WindowPacking(text, layout, title, target, overlap, window_tokens, piece_ends_of(word_pieces)).chunks()
 
 
 def _check(target: int, overlap: int, window_tokens: int | None) -> None:
@@ -116,23 +113,6 @@ def _check(target: int, overlap: int, window_tokens: int | None) -> None:
         raise InvalidInputError(f"overlap is {overlap}, wanted at least 0 and less than target ({target})")
     if window_tokens is not None and window_tokens < SMALLEST_WINDOW:
         raise InvalidInputError(f"window_tokens is {window_tokens}, wanted at least {SMALLEST_WINDOW}")
-
-
-def _piece_ends_of(word_pieces: Any) -> PieceEnds:
-    if hasattr(word_pieces, "encode"):
-        tokenizer = word_pieces
-        if getattr(tokenizer, "truncation", None) is not None or getattr(tokenizer, "padding", None) is not None:
-            tokenizer = type(tokenizer).from_str(tokenizer.to_str())
-            tokenizer.no_truncation()
-            tokenizer.no_padding()
-        return lambda string: [end for _, end in tokenizer.encode(string, add_special_tokens=False).offsets]
-    if callable(word_pieces):
-        ends: PieceEnds = word_pieces
-        return ends
-    raise InvalidInputError(
-        f"word_pieces is a {type(word_pieces).__name__}, wanted a function from a string to the ends of its "
-        "word pieces, or a tokenizer with encode()"
-    )
 
 
 def _rows(values: Sequence[Sequence[int]], columns: int) -> IdArray:
