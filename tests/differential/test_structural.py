@@ -282,7 +282,7 @@ def test_overlap_is_embedded_and_never_quoted():
         ({"target": 10, "overlap": 10}, "overlap is 10", "less than target (10)"),
         ({"window_tokens": 7, "word_pieces": len}, "window_tokens is 7", "at least 8"),
         ({"window_tokens": 256}, "window_tokens is 256 and word_pieces is None", "tokenizer"),
-        ({"window_tokens": 256, "word_pieces": 3}, "word_pieces is a int", "encode()"),
+        ({"window_tokens": 256, "word_pieces": 3}, "word_pieces is of type int", "encode()"),
     ],
 )
 def test_bad_arguments_are_named(arguments, given_value, wanted):
