@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from harness import Row, compare, print_table
-from reference.fusion import rrf as reference_rrf
 
 import pincite
+from harness import Row, compare, print_table
+from reference.fusion import rrf as reference_rrf
 
 
 def rows() -> list[Row]:

@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint32_t window = 4096;
 // The first pass looks at short lists alone, of this many postings in all, to learn a floor for the second.
 constexpr std::size_t probe_postings = 4096;
+// Reading this many postings costs about what looking one up does.
+constexpr std::size_t postings_worth_a_search = 64;
 
 struct Cursor {
   Impacts impacts;
@@ -41,7 +43,7 @@ struct Cursor {
 class Sweep {
  public:
   Sweep(std::size_t k, const PruneContext& context, float margin)
-      : context_(context), top_(k), margin_(margin) {}
+      : context_(context), n_docs_(context.gains.size() / context.n_fields), top_(k), margin_(margin) {}
 
   // Scores what can matter of `terms`, which are ordered by bound, ascending.
   void run(std::vector<Cursor> terms, float floor) {
@@ -126,39 +128,74 @@ class Sweep {
     }
   }
 
-  // Completes the documents of the window that can reach the floor, and clears it.
+  // Completes the documents of the window that can reach the floor, and clears it. The other terms are taken
+  // from the highest bound down; before each, documents that can no longer reach the floor are dropped.
   void settle() {
-    survivors_.clear();
-    const float others = essential_ == 0 ? 0.0F : below_[essential_ - 1];
+    bool sorted = false;
+    for (std::size_t t = essential_; t-- > 0;) {
+      drop_below(below_[t]);
+      if (n_touched_ == 0) return;
+      Cursor& term = terms_[t];
+      term.seek(start_);
+      if (n_touched_ * postings_worth_a_search > expected_in_window(term)) {
+        merge(term);
+        continue;
+      }
+      if (!std::exchange(sorted, true)) std::sort(touched_.begin(), touched_.begin() + n_touched_);
+      search(term);
+    }
+    drop_below(0.0F);
     for (std::size_t i = 0; i < n_touched_; ++i) {
-      const float sum = std::exchange(sums_[touched_[i]], 0.0F);
-      if (reaches(sum + others)) survivors_.push_back({start_ + touched_[i], sum});
-    }
-    if (essential_ > 0) {  // the other terms are searched by ascending id
-      std::sort(survivors_.begin(), survivors_.end(),
-                [](const auto& a, const auto& b) { return a.id < b.id; });
-    }
-    for (const Hit<float>& hit : survivors_) {
+      const Hit<float> hit{start_ + touched_[i], std::exchange(sums_[touched_[i]], 0.0F)};
+      if (!reaches(hit.score)) continue;  // the floor may have risen
       if (context_.visible != nullptr && !context_.visible->test(hit.id)) continue;
       if (context_.allowed != nullptr && !context_.allowed->test(hit.id)) continue;
-      complete(hit.id, hit.score);
+      kept_.push_back(hit);
+      top_.offer(hit);
+      if (top_.full()) floor_ = std::max(floor_, top_.worst().score);
     }
   }
 
-  void complete(std::uint32_t id, float sum) {
-    for (std::size_t t = essential_; t-- > 0;) {
-      if (!reaches(sum + below_[t])) return;
-      Cursor& term = terms_[t];
-      term.seek(id);
-      if (!term.done() && term.id() == id) sum += score(term.impacts, term.at);
+  // Forgets the touched documents that cannot reach the floor with `more` on top.
+  void drop_below(float more) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < n_touched_; ++i) {
+      const std::uint32_t local = touched_[i];
+      const bool stays = reaches(sums_[local] + more);
+      touched_[kept] = local;
+      kept += stays ? 1 : 0;
+      sums_[local] = stays ? sums_[local] : 0.0F;
     }
-    if (!reaches(sum)) return;
-    kept_.push_back({id, sum});
-    top_.offer({id, sum});
-    if (top_.full()) floor_ = std::max(floor_, top_.worst().score);
+    n_touched_ = kept;
+  }
+
+  [[nodiscard]] std::size_t expected_in_window(const Cursor& term) const {
+    return term.impacts.ids.size() * window / n_docs_;
+  }
+
+  // Adds a term to the touched documents by reading its part of the window.
+  void merge(Cursor& term) {
+    const auto& ids = term.impacts.ids;
+    std::size_t i = term.at;
+    for (; i < ids.size() && ids[i] - start_ < window; ++i) {
+      float& sum = sums_[ids[i] - start_];
+      if (sum != 0.0F) sum += score(term.impacts, i);
+    }
+    term.at = i;
+  }
+
+  // The same by looking each document up; `touched_` ascends.
+  void search(Cursor& term) {
+    for (std::size_t i = 0; i < n_touched_; ++i) {
+      const std::uint32_t id = start_ + touched_[i];
+      term.seek(id);
+      if (term.done()) return;
+      if (term.id() == id) sums_[touched_[i]] += score(term.impacts, term.at);
+    }
   }
 
   const PruneContext& context_;
+  std::size_t n_docs_;
   TopK<float> top_;
   float margin_;
   float floor_ = 0.0F;
@@ -169,7 +206,6 @@ class Sweep {
   std::array<float, window> sums_{};
   std::array<std::uint32_t, window + 1> touched_;
   std::size_t n_touched_ = 0;
-  std::vector<Hit<float>> survivors_;
   std::vector<Hit<float>> kept_;
 };
 

@@ -53,8 +53,9 @@ class BM25Term:
 class BM25View:
     """A BM25 index as those see it who may read some documents alone.
 
-    Immutable, and safe to use from any number of threads. `BM25Index.view` makes one; it costs O(documents), and
-    O(postings) once for each term that is asked for, so keep it for as long as the same documents are visible.
+    Immutable, and safe to use from any number of threads. `BM25Index.view` makes one; it costs O(documents),
+    and O(postings) once for each term that is asked for, so keep it for as long as the same documents are
+    visible.
     """
 
     def __init__(self, view: _core.BM25View, index: BM25Index) -> None:
@@ -134,15 +135,16 @@ class BM25Index:
         score = sum over the query's terms of idf * tf~ * (k1 + 1) / (k1 + tf~)
 
     One field of boost 1 makes that BM25 as Robertson and Zaragoza give it ("The Probabilistic Relevance
-    Framework: BM25 and Beyond", 2009), with an idf that is never negative; several make it the BM25F of Robertson,
-    Zaragoza and Taylor ("Simple BM25 extension to multiple weighted fields", CIKM 2004), each field with its own
-    length normalisation. A term counts as often as the query repeats it; a length is a number of tokens. The
-    search skips documents that cannot be among the best: ids and scores are those of scoring every document.
+    Framework: BM25 and Beyond", 2009), with an idf that is never negative; several make it the BM25F of
+    Robertson, Zaragoza and Taylor ("Simple BM25 extension to multiple weighted fields", CIKM 2004), each
+    field with its own length normalisation. A term counts as often as the query repeats it; a length is a
+    number of tokens. The search skips documents that cannot be among the best: ids and scores are those of
+    scoring every document.
 
     Examples
     --------
     >>> import pincite
-    >>> index = pincite.BM25Index.build(["it is quite windy in london", "it's windy in athens", "hello there"])
+    >>> index = pincite.BM25Index.build(["quite windy in london", "windy in athens", "hello there"])
     >>> ids, scores = index.search("windy london")
     >>> ids.tolist()
     [0, 1]
@@ -174,8 +176,8 @@ class BM25Index:
         k1 : float, default 1.2
             How soon more occurrences stop to count: from 0 (at once) to 1e6.
         b : float, default 0.75
-            How much the length of a document matters: from 0 (not) to 1. Both defaults are those of Lucene and of
-            the literature.
+            How much the length of a document matters: from 0 (not) to 1. Both defaults are those of Lucene
+            and of the literature.
         stemmer : str, optional
             A Snowball algorithm such as ``"english"``: words are then matched by their stems.
 
@@ -235,7 +237,7 @@ class BM25Index:
         for name, boost in (boosts or {}).items():
             if name not in chosen:
                 raise InvalidInputError(
-                    f"boosts names the field {name!r}, the fields are {', '.join(map(repr, fields)) or 'none'}"
+                    f"boosts names the field {name!r}, the fields are {', '.join(map(repr, fields))}"
                 )
             chosen[name] = boost
         return cls._build(fields, chosen, analyzer, k1, b, stemmer)
@@ -323,8 +325,8 @@ class BM25Index:
     def view(self, visible: npt.ArrayLike | None) -> BM25View:
         """Return the index as if only some documents had been indexed.
 
-        N, df and mean lengths are those of the visible documents, so results, order and scores are equal to those
-        of an index of these alone (with the document numbers of this one).
+        N, df and mean lengths are those of the visible documents, so results, order and scores are equal to
+        those of an index of these alone (with the document numbers of this one).
 
         Parameters
         ----------
@@ -364,13 +366,13 @@ class BM25Index:
         allowed : (n,) bool array, or integer array of document numbers, optional
             A filter: other documents are left out of the results. Scores stay as they are.
         visible : like `allowed`, optional
-            Search as if only these documents had been indexed; scores change. See `view`, which is to be kept where
-            the same documents are visible to several searches.
+            Search as if only these documents had been indexed; scores change. See `view`, which is to be kept
+            where the same documents are visible to several searches.
         operators : bool, default False
             Read two operators in the query. ``"quoted words"`` match where they stand in a row in one field
-            (occurrences may overlap); ``prefix*`` matches every word that begins so, before stemming. Either is
-            scored as if it had been indexed as one term. There is no malformed query: a quote without a partner, a
-            ``*`` that does not touch the end of a word, and quotes around nothing are passed over.
+            (occurrences may overlap); ``prefix*`` matches every word that begins so, before stemming. Either
+            is scored as if it had been indexed as one term. There is no malformed query: a quote without a
+            partner, a ``*`` that does not touch the end of a word, and quotes around nothing are passed over.
 
         Returns
         -------
@@ -429,8 +431,8 @@ class BM25Index:
         Returns
         -------
         list of BM25Term
-            The distinct terms in order of appearance. Their contributions, added up in this order, are exactly the
-            score that `search` returns.
+            The distinct terms in order of appearance. Their contributions, added up in this order, are
+            exactly the score that `search` returns.
 
         Raises
         ------
@@ -472,8 +474,8 @@ def highlights(
     Returns
     -------
     list of (start, end)
-        Code points, ascending: ``text[start:end]`` is what matched. A phrase is one span; spans that overlap are
-        joined.
+        Code points, ascending: ``text[start:end]`` is what matched. A phrase is one span; spans that overlap
+        are joined.
 
     Raises
     ------

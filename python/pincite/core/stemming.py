@@ -1,7 +1,7 @@
 """Snowball stems, once a word.
 
-The core reads texts and never stems. It hands its distinct words out, this module stems them in one call, and the
-index keeps the result; a word of a query that the index has not seen is stemmed here once and remembered.
+The core reads texts and never stems. It hands its distinct words out, this module stems them in one call, and
+the index keeps the result; a word of a query that the index has not seen is stemmed here once and remembered.
 """
 
 from __future__ import annotations
