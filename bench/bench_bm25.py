@@ -8,10 +8,10 @@ from collections import Counter
 from statistics import quantiles
 
 import numpy as np
-from harness import Row, compare, seconds
-from reference.bm25 import ascii_tokens
 
 import pincite
+from harness import Row, compare, seconds
+from reference.bm25 import ascii_tokens
 
 N_DOCS = 100_000
 N_QUERIES = 200
@@ -29,6 +29,7 @@ class Loop:
         self.idf = {word: math.log(1 + (n - d + 0.5) / (d + 0.5)) for word, d in df.items()}
 
     def search(self, query: str) -> list[tuple[float, int]]:
+        """Return the ten best as (score, -id)."""
         words = [(word, self.idf[word]) for word in ascii_tokens(query) if word in self.idf]
         mean = sum(self.lengths) / len(self.lengths)
         scored = []

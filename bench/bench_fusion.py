@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-
-import pincite
 from harness import Row, compare, print_table
 from reference.fusion import rrf as reference_rrf
+
+import pincite
 
 
 def rows() -> list[Row]:

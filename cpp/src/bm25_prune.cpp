@@ -110,22 +110,22 @@ class Sweep {
   // Adds up the essential terms within the window. `touched_` lists its documents, each once.
   template <int Fields>
   void accumulate() {
-    n_touched_ = 0;
+    std::size_t n = 0;  // a local: the loop would wait for the member's store
     for (std::size_t t = essential_; t < terms_.size(); ++t) {
       Cursor& term = terms_[t];
-      const std::uint32_t* ids = term.impacts.ids.data();
-      const std::size_t size = term.impacts.ids.size();
+      const Impacts impacts = term.impacts;
       std::size_t i = term.at;
-      for (; i < size && ids[i] - start_ < window; ++i) {
-        const std::uint32_t local = ids[i] - start_;
-        float& sum = sums_[local];
-        touched_[n_touched_] = local;
-        n_touched_ += sum == 0.0F ? 1 : 0;
+      for (; i < impacts.ids.size() && impacts.ids[i] - start_ < window; ++i) {
+        const std::uint32_t local = impacts.ids[i] - start_;
+        const float sum = sums_[local];
+        touched_[n] = local;
+        n += sum == 0.0F ? 1 : 0;
         // Above 0 even where a forged file makes a score vanish: `touched_` holds each document once.
-        sum += std::max(std::numeric_limits<float>::min(), score<Fields>(term.impacts, i));
+        sums_[local] = sum + std::max(std::numeric_limits<float>::min(), score<Fields>(impacts, i));
       }
       term.at = i;
     }
+    n_touched_ = n;
   }
 
   // Completes the documents of the window that can reach the floor, and clears it. The other terms are taken
@@ -138,7 +138,7 @@ class Sweep {
       Cursor& term = terms_[t];
       term.seek(start_);
       if (n_touched_ * postings_worth_a_search > expected_in_window(term)) {
-        merge(term);
+        context_.n_fields == 1 ? merge<1>(term) : merge<0>(term);
         continue;
       }
       if (!std::exchange(sorted, true)) std::sort(touched_.begin(), touched_.begin() + n_touched_);
@@ -174,12 +174,13 @@ class Sweep {
   }
 
   // Adds a term to the touched documents by reading its part of the window.
+  template <int Fields>
   void merge(Cursor& term) {
-    const auto& ids = term.impacts.ids;
+    const Impacts impacts = term.impacts;
     std::size_t i = term.at;
-    for (; i < ids.size() && ids[i] - start_ < window; ++i) {
-      float& sum = sums_[ids[i] - start_];
-      if (sum != 0.0F) sum += score(term.impacts, i);
+    for (; i < impacts.ids.size() && impacts.ids[i] - start_ < window; ++i) {
+      const std::uint32_t local = impacts.ids[i] - start_;
+      if (sums_[local] != 0.0F) sums_[local] += score<Fields>(impacts, i);
     }
     term.at = i;
   }

@@ -1,8 +1,8 @@
 """BM25 and BM25F, one document after the other.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; fields as in
-Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004; the idf with 1 +
-is Lucene's. Phrases and prefixes are scored like terms. A document is one list of tokens a field.
+Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004; the idf
+with 1 + is Lucene's. Phrases and prefixes are scored like terms. A document is one list of tokens a field.
 """
 
 from __future__ import annotations
