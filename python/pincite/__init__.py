@@ -2,6 +2,7 @@
 
 from pincite import errors
 from pincite._core import __version__
+from pincite.core.bm25 import BM25Index
 from pincite.core.chunking import chunk
 from pincite.core.flat import FlatIndex, SearchBatch
 from pincite.core.fusion import rrf
@@ -10,6 +11,7 @@ from pincite.errors import PinciteError
 from pincite.types import Chunk, Token
 
 __all__ = [
+    "BM25Index",
     "Chunk",
     "FlatIndex",
     "PinciteError",

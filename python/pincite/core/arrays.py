@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from pincite.errors import InvalidInputError
 
-__all__ = ["FloatArray", "IdArray", "as_allowed", "as_ids", "as_vectors"]
+__all__ = ["FloatArray", "IdArray", "RowFilter", "as_allowed", "as_ids", "as_vectors"]
 
 FloatArray = npt.NDArray[np.float32]
 IdArray = npt.NDArray[np.int64]
+RowFilter = npt.NDArray[np.bool_] | IdArray | None
 
 
 def as_vectors(values: npt.ArrayLike, *, name: str = "vectors", ndim: int = 2) -> FloatArray:
@@ -60,7 +61,7 @@ def as_ids(values: npt.ArrayLike, *, name: str) -> IdArray:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def as_allowed(allowed: npt.ArrayLike | None) -> npt.NDArray[np.bool_] | IdArray | None:
+def as_allowed(allowed: npt.ArrayLike | None) -> RowFilter:
     """Return a row filter as the core takes it: None, a bool mask, or int64 row ids.
 
     Raises

@@ -1,0 +1,68 @@
+// The inverted index itself: flat arrays, owned or in a memory map.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "pincite/bm25.hpp"
+#include "string_table.hpp"
+
+namespace pincite::bm25 {
+
+/// The postings of one term: ids ascending; `tfs` is (ids, fields); `positions` holds, posting after posting
+/// and field after field, as many ordinals as `tfs` says, ascending within a field.
+struct Postings {
+  std::span<const std::uint32_t> ids;
+  std::span<const std::uint32_t> tfs;
+  std::span<const std::uint32_t> positions;
+};
+
+/// A posting that no other one of its term beats in one field: none has a higher tf at a length as short. The
+/// maximum of tf / (1 - b + b * length / mean) lies on this frontier whatever the mean, so bounds survive a
+/// change of statistics.
+struct FrontierPoint {
+  std::uint32_t tf;
+  std::uint32_t length;
+};
+
+struct Data {
+  BM25Params params;
+  std::size_t n_docs = 0;
+  std::size_t n_fields = 0;
+  std::span<const std::uint32_t> lengths;  // tokens, (documents, fields)
+  StringTable terms;
+  StringTable words;                               // with a stemmer: what was read, before stemming
+  std::span<const std::uint32_t> terms_of_words;   // with a stemmer: the term of each word
+  std::span<const std::uint64_t> posting_offsets;  // (terms + 1): into ids
+  std::span<const std::uint32_t> ids;
+  std::span<const std::uint32_t> tfs;
+  std::span<const std::uint64_t> position_offsets;  // (terms + 1): into positions
+  std::span<const std::uint32_t> positions;
+  std::span<const std::uint64_t> frontier_offsets;  // (terms * fields + 1): into frontier
+  std::span<const FrontierPoint> frontier;
+  std::vector<std::shared_ptr<const void>> owners;
+
+  [[nodiscard]] bool stemmed() const noexcept { return !params.stemmer.empty(); }
+
+  [[nodiscard]] Postings postings(std::size_t term) const noexcept {
+    const auto first = static_cast<std::size_t>(posting_offsets[term]);
+    const auto count = static_cast<std::size_t>(posting_offsets[term + 1]) - first;
+    const auto position = static_cast<std::size_t>(position_offsets[term]);
+    return {ids.subspan(first, count), tfs.subspan(first * n_fields, count * n_fields),
+            positions.subspan(position, static_cast<std::size_t>(position_offsets[term + 1]) - position)};
+  }
+
+  /// Takes a vector over and gives a view that lives as long as the data.
+  template <class T>
+  std::span<const T> keep(std::vector<T>&& values) {
+    auto owner = std::make_shared<const std::vector<T>>(std::move(values));
+    owners.push_back(owner);
+    return *owner;
+  }
+};
+
+}  // namespace pincite::bm25

@@ -1,0 +1,114 @@
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+#include <thread>
+
+#include "pincite/bm25.hpp"
+#include "pincite/error.hpp"
+
+namespace {
+
+using pincite::Bitmap;
+using pincite::BM25Builder;
+using pincite::BM25Index;
+using pincite::BM25Options;
+using pincite::BM25Params;
+
+// Words w0, w1, ... of falling frequency; more documents than a window of the pruned search holds.
+std::string random_text(std::mt19937& random, std::size_t longest) {
+  std::string text;
+  for (std::size_t n = random() % (longest + 1); n > 0; --n) {
+    const double u = static_cast<double>(random()) / static_cast<double>(std::mt19937::max());
+    text.append(" w").append(std::to_string(static_cast<int>(2000.0 * u * u * u * u)));
+  }
+  return text;
+}
+
+BM25Index random_index(std::size_t n_docs, std::size_t n_fields) {
+  std::mt19937 random(11);
+  BM25Params params;
+  params.analyzer = pincite::Analyzer::ascii;
+  params.fields.clear();
+  for (std::size_t f = 0; f < n_fields; ++f)
+    params.fields.push_back({std::to_string(f), 1.0 + static_cast<double>(f)});
+  BM25Builder builder(params.analyzer, n_fields);
+  for (std::size_t i = 0; i < n_docs; ++i) {
+    std::vector<std::string> texts;
+    for (std::size_t f = 0; f < n_fields; ++f) texts.push_back(random_text(random, 20));
+    builder.add(std::vector<std::string_view>(texts.begin(), texts.end()));
+  }
+  return builder.finish(params);
+}
+
+TEST_CASE("bm25: the pruned search finds what scoring everything finds") {
+  for (const std::size_t n_fields : {std::size_t{1}, std::size_t{3}}) {
+    const BM25Index index = random_index(9000, n_fields);
+    Bitmap visible(index.size());
+    Bitmap allowed(index.size());
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      if (i % 3 != 0) visible.set(i);
+      if (i % 7 < 3) allowed.set(i);
+    }
+    std::mt19937 random(5);
+    const auto whole = index.view();
+    const auto part = index.view(visible);
+    for (int round = 0; round < 60; ++round) {
+      std::string query = random_text(random, 12);
+      if (round % 3 == 0) query.append(" \"w0 w1\" w19* w0");
+      BM25Options options;
+      options.k = round % 4 == 0 ? 500 : 10;
+      options.operators = true;
+      options.allowed = round % 2 == 0 ? &allowed : nullptr;
+      for (const auto& view : {whole, part}) {
+        options.exhaustive = false;
+        const auto pruned = view->search(query, options);
+        options.exhaustive = true;
+        const auto all = view->search(query, options);
+        REQUIRE(pruned.size() == all.size());
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          REQUIRE(pruned[i].id == all[i].id);
+          REQUIRE(pruned[i].score == all[i].score);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("bm25: threads that share a view find the same") {
+  const BM25Index index = random_index(3000, 1);
+  Bitmap visible(index.size());
+  for (std::size_t i = 0; i < index.size(); i += 2) visible.set(i);
+  const auto expected = index.view(visible)->search("w1 w2 w30 w400", {});
+  const auto view = index.view(visible);
+  std::vector<std::thread> threads;
+  std::vector<std::size_t> same(4);
+  for (std::size_t t = 0; t < same.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const auto found = view->search("w1 w2 w30 w400", {});
+        same[t] += found.size() == expected.size() && found[0].id == expected[0].id ? 1U : 0U;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::size_t count : same) CHECK(count == 50);
+
+  const std::vector<std::string_view> queries(20, "w1 w2 w30 w400");
+  for (const auto& found : view->search_batch(queries, {}, 4)) CHECK(found.size() == expected.size());
+  CHECK_THROWS_AS((void)view->search_batch(queries, {.k = 0}, 4), pincite::InvalidInputError);
+}
+
+TEST_CASE("bm25: a document with bad bytes leaves the builder as it was") {
+  BM25Params params;
+  BM25Builder builder(params.analyzer, 1);
+  const std::vector<std::string_view> good = {"one two"};
+  const std::vector<std::string_view> two_fields = {"one", "two"};
+  builder.add(good);
+  CHECK_THROWS_AS(builder.add(two_fields), pincite::InvalidInputError);
+  const BM25Index index = builder.finish(params);
+  CHECK(index.size() == 1);
+  CHECK(index.view()->search("two", {}).size() == 1);
+}
+
+}  // namespace

@@ -1,0 +1,58 @@
+"""Snowball stems, once a word.
+
+The core reads texts and never stems. It hands its distinct words out, this module stems them in one call, and
+the index keeps the result; a word of a query that the index has not seen is stemmed here once and remembered.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from pincite.errors import InvalidInputError
+
+__all__ = ["WordStemmer"]
+
+_REMEMBERED = 65_536
+
+
+class WordStemmer:
+    """A Snowball stemmer that threads may share.
+
+    Parameters
+    ----------
+    language : str
+        A Snowball algorithm, such as ``"english"``.
+
+    Raises
+    ------
+    InvalidInputError
+        If Snowball has no such algorithm; the message lists those it has.
+    """
+
+    def __init__(self, language: str) -> None:
+        import Stemmer  # costs milliseconds, and most indexes have no stemmer
+
+        languages = Stemmer.algorithms()
+        if language not in languages:
+            raise InvalidInputError(f"stemmer is {language!r}, wanted one of: {', '.join(sorted(languages))}")
+        self._stemmer: Any = Stemmer.Stemmer(language, 0)
+        self._lock = threading.Lock()  # a Snowball stemmer has state
+        self._known: dict[str, str] = {}
+
+    def stem(self, words: Sequence[str]) -> list[str]:
+        """Return the stem of each word, without remembering it."""
+        with self._lock:
+            return list(self._stemmer.stemWords(words))
+
+    def stems(self, words: Sequence[str]) -> dict[str, str]:
+        """Return a mapping of the words to their stems; each new word is stemmed once."""
+        missing = [word for word in dict.fromkeys(words) if word not in self._known]
+        found = dict(zip(missing, self.stem(missing), strict=True)) if missing else {}
+        with self._lock:
+            out = {word: self._known[word] for word in words if word in self._known}
+            if len(self._known) + len(found) > _REMEMBERED:
+                self._known.clear()
+            self._known.update(found)
+        return out | found

@@ -1,0 +1,119 @@
+"""Damaged and forged BM25 files: a named error, never a crash or a wrong index."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+import pincite
+from pincite import _core
+from pincite.errors import IncompatibleIndexError, IndexCorruptError
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "index.bm25"
+    pincite.BM25Index.build_fields(
+        {"title": ["one two", "two"], "body": ["two three two", "four"]}, stemmer="english"
+    ).save(path)
+    return path
+
+
+def test_changed_bytes_are_seen(saved):
+    whole = saved.read_bytes()
+    used = pincite.BM25Index.load(saved).search("two")[1].tolist()
+    for at in [*range(96), *range(96, len(whole), 7)]:
+        changed = bytearray(whole)
+        changed[at] ^= 0x41
+        saved.write_bytes(changed)
+        try:
+            index = pincite.BM25Index.load(saved)
+        except (IndexCorruptError, IncompatibleIndexError):
+            continue
+        assert index.search("two")[1].tolist() == used  # the padding between sections, and no other
+
+
+def test_every_cut_is_seen(saved):
+    whole = saved.read_bytes()
+    for size in range(0, len(whole), 7):
+        saved.write_bytes(whole[:size])
+        with pytest.raises(IndexCorruptError):
+            pincite.BM25Index.load(saved)
+
+
+def forge(path, name, values):
+    """Replace a section and make all checksums right again."""
+    stamp, sections = _core.read_envelope(str(path), kind="bm25")
+    sections[name] = values
+    if values is None:
+        del sections[name]
+    _core.write_envelope(str(path), kind="bm25", sections=list(sections.items()), stamp=stamp)
+
+
+def u32(*values):
+    return np.array(values, dtype="<u4").tobytes()
+
+
+def u64(*values):
+    return np.array(values, dtype="<u8").tobytes()
+
+
+META = struct.Struct("<QIIdd")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("meta", META.pack(2**63, 2, 1, 1.2, 0.75)),
+        ("meta", META.pack(2, 0, 1, 1.2, 0.75)),
+        ("meta", META.pack(2, 2, 7, 1.2, 0.75)),
+        ("meta", META.pack(2, 2, 1, float("nan"), 0.75)),
+        ("meta", META.pack(2, 2, 1, 1.2, -1.0)),
+        ("meta", b"short"),
+        ("boosts", struct.pack("<2d", 1.0, float("inf"))),
+        ("fields", b"title\xffody"),
+        ("fields_offsets", u64(0, 9, 5)),
+        ("stemmer", b"\xff"),
+        ("lengths", u32(0, 0, 0, 0)),
+        ("lengths", u32(2, 3, 1)),
+        ("terms_offsets", u64(0, 2**63)),
+        ("terms_offsets", b""),
+        ("terms", b"\xff" * 14),
+        ("terms_of_words", u32(0, 1, 2, 99)),
+        ("ids", u32(0, 9, 0, 0, 1)),
+        ("ids", u32(0, 0, 0, 0, 0)),
+        ("tfs", u32(*[0] * 10)),
+        ("tfs", u32(*[2**32 - 1] * 10)),
+        ("posting_offsets", u64(0, 2, 1, 3, 5)),
+        ("position_offsets", u64(0, 0, 0, 0, 7)),
+        ("positions", u32(0)),
+        ("frontier_offsets", u64(0, 2**40)),
+        ("frontier", b""),
+        ("positions", None),
+        ("words", None),
+    ],
+)
+def test_forged_sections_are_refused(saved, name, values):
+    forge(saved, name, values)
+    with pytest.raises(IndexCorruptError):
+        pincite.BM25Index.load(saved)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_forged_values_never_crash(saved, seed):
+    random = np.random.default_rng(seed)
+    _, sections = _core.read_envelope(str(saved), kind="bm25")
+    name = sorted(sections)[seed % len(sections)]
+    values = bytearray(sections[name])
+    for _ in range(int(random.integers(1, 4))):
+        if values:
+            values[int(random.integers(len(values)))] = int(random.integers(256))
+    forge(saved, name, bytes(values))
+    try:
+        index = pincite.BM25Index.load(saved)
+        index.search('two "two three" t* unseen', operators=True)
+        index.explain('two "two three" t*', 0, operators=True)
+    except (IndexCorruptError, pincite.errors.InvalidInputError):
+        pass  # an unknown stemmer is an InvalidInputError
