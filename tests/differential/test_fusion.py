@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.fusion import rrf as reference_rrf
 
 import pincite
 from pincite.errors import InvalidInputError
+from reference.fusion import rrf as reference_rrf
 
 ids = st.one_of(st.integers(0, 12), st.integers(-(2**63), 2**63 - 1))
 ranked_lists = st.lists(st.lists(ids, max_size=25), max_size=6)

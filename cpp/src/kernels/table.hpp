@@ -9,5 +9,9 @@
 namespace pincite::kernels {
 
 [[nodiscard]] const Kernel* scalar() noexcept;
+[[nodiscard]] const Kernel* neon() noexcept;
+[[nodiscard]] const Kernel* avx2() noexcept;
+[[nodiscard]] const Kernel* avx512() noexcept;
+[[nodiscard]] const Kernel* avx512vnni() noexcept;
 
 }  // namespace pincite::kernels
