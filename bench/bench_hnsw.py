@@ -80,15 +80,11 @@ def side_by_side(n: int, dim: int) -> None:
 
     for ef in (40, 100, 200):
         ours_s = seconds(lambda ef=ef: [index.search(query, ef=ef) for query in queries]) / len(queries)
-        line = (
-            f"ef {ef}: Pincite {recall(index.search(queries, ef=ef)[0], truth):.4f} in {ours_s * 1e6:.0f} us"
-        )
+        line = f"ef {ef}: Pincite {recall(index.search(queries, ef=ef)[0], truth):.4f} in {ours_s * 1e6:.0f} us"
         if peer is not None:
             peer.set_ef(ef)
             peer_s = seconds(lambda: [peer.knn_query(query, k=10) for query in queries]) / len(queries)
-            line += (
-                f", hnswlib {recall(peer.knn_query(queries, k=10)[0], truth):.4f} in {peer_s * 1e6:.0f} us"
-            )
+            line += f", hnswlib {recall(peer.knn_query(queries, k=10)[0], truth):.4f} in {peer_s * 1e6:.0f} us"
         print(line)
     random = np.random.default_rng(3)
     for share in (0.5, 0.1, 0.01, 0.001):
@@ -96,9 +92,7 @@ def side_by_side(n: int, dim: int) -> None:
         exact = index._search(queries, allowed=allowed, path="exact")[0]
         for path in ("automatic", "graph", "exact"):
             found = index._search(queries, allowed=allowed, path=path)
-            time_s = seconds(lambda a=allowed, p=path: index._search(queries, allowed=a, path=p)) / len(
-                queries
-            )
+            time_s = seconds(lambda a=allowed, p=path: index._search(queries, allowed=a, path=p)) / len(queries)
             print(f"filter {share}, {path}: {recall(found[0], exact):.4f} in {time_s * 1e6:.0f} us")
 
 

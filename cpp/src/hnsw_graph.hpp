@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -35,9 +36,10 @@ struct HnswScratch {
   std::vector<std::uint32_t> fresh;
 };
 
-/// The graph's answer; may hold fewer than min(k, allowed rows) hits.
+/// The graph's answer; may hold fewer than min(k, allowed rows) hits. Ends early once a row scores `enough`.
 [[nodiscard]] HnswAnswer search_graph(const Vectors& vectors, const HnswGraph& graph, const float* query,
                                       std::size_t k, std::size_t ef, const Bitmap* allowed,
-                                      HnswScratch& scratch);
+                                      HnswScratch& scratch,
+                                      float enough = std::numeric_limits<float>::infinity());
 
 }  // namespace pincite

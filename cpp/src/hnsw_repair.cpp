@@ -30,8 +30,10 @@ std::vector<Link> missing_links(const Vectors& vectors, const HnswGraph& graph, 
     for (std::size_t begin = chunk * next++; begin < n; begin = chunk * next++) {
       for (std::size_t row = begin; row < std::min(begin + chunk, n); ++row) {
         const float* self = vectors.row(row);
-        const Hit<float> best = search_graph(vectors, graph, self, 1, default_ef, nullptr, scratch).hits[0];
-        if (best.score < kernel.dot(self, self, vectors.dim())) {
+        const float own = kernel.dot(self, self, vectors.dim());
+        const Hit<float> best =
+            search_graph(vectors, graph, self, 1, default_ef, nullptr, scratch, own).hits[0];
+        if (best.score < own) {
           found[part].emplace_back(best.id, static_cast<std::uint32_t>(row));
         }
       }

@@ -1,7 +1,7 @@
 // One query over the frozen graph: greedy on the upper levels, best first on level 0.
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <string>
 
 #include "hnsw_graph.hpp"
 #include "pincite/error.hpp"
@@ -72,7 +72,7 @@ bool worse(const Hit<float>& a, const Hit<float>& b) noexcept { return better(b,
 }  // namespace
 
 HnswAnswer search_graph(const Vectors& vectors, const HnswGraph& graph, const float* query, std::size_t k,
-                        std::size_t ef, const Bitmap* allowed, HnswScratch& scratch) {
+                        std::size_t ef, const Bitmap* allowed, HnswScratch& scratch, float enough) {
   Scorer score(vectors, query);
   scratch.visited.assign((vectors.size() + 63) / 64, 0);
   std::vector<Hit<float>>& frontier = scratch.frontier;  // the best on top
@@ -97,7 +97,8 @@ HnswAnswer search_graph(const Vectors& vectors, const HnswGraph& graph, const fl
   const Hit<float> start = descend(graph, score);
   (void)first_visit(start.id);
   take(start);
-  while (!frontier.empty()) {
+  float best = start.score;
+  while (!frontier.empty() && best < enough) {
     std::pop_heap(frontier.begin(), frontier.end(), worse);
     const Hit<float> nearest = frontier.back();
     frontier.pop_back();
@@ -109,7 +110,9 @@ HnswAnswer search_graph(const Vectors& vectors, const HnswGraph& graph, const fl
     if (!scratch.fresh.empty()) prefetch(vectors.row(scratch.fresh[0]), vectors.dim());
     for (std::size_t i = 0; i < scratch.fresh.size(); ++i) {
       if (i + 1 < scratch.fresh.size()) prefetch(vectors.row(scratch.fresh[i + 1]), vectors.dim());
-      take(score(scratch.fresh[i]));
+      const Hit<float> hit = score(scratch.fresh[i]);
+      best = std::max(best, hit.score);
+      take(hit);
     }
   }
   HnswAnswer answer;

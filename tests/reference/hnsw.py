@@ -37,9 +37,7 @@ def dot(a: Sequence[float], b: Sequence[float]) -> float:
     """Add in float32 and in the kernels' order (kernels.hpp): 32 lanes, folded in halves."""
     lanes = np.zeros(32, np.float32)
     for begin in range(0, len(a), 32):
-        products = np.asarray(a[begin : begin + 32], np.float32) * np.asarray(
-            b[begin : begin + 32], np.float32
-        )
+        products = np.asarray(a[begin : begin + 32], np.float32) * np.asarray(b[begin : begin + 32], np.float32)
         lanes[: len(products)] += products
     for half in (16, 8, 4, 2, 1):
         lanes[:half] += lanes[half : 2 * half]

@@ -199,16 +199,12 @@ class HnswIndex:
             If a loaded file holds vectors that no index can have been built from.
         """
         if _axes(queries) == 2:
-            batch = self.search_batch(
-                queries, k=k, ef=ef, allowed=allowed, threads=threads, normalize=normalize
-            )
+            batch = self.search_batch(queries, k=k, ef=ef, allowed=allowed, threads=threads, normalize=normalize)
             return batch.ids, batch.scores
         query = as_vectors(queries, name="query", ndim=1)
         # More columns than rows would only be padding.
         k = min(_integer(k, "k", 1), max(len(self), 1))
-        found = self.search_batch(
-            query[np.newaxis], k=k, ef=ef, allowed=allowed, threads=threads, normalize=normalize
-        )
+        found = self.search_batch(query[np.newaxis], k=k, ef=ef, allowed=allowed, threads=threads, normalize=normalize)
         return found.ids[0, : found.counts[0]], found.scores[0, : found.counts[0]]
 
     def search_batch(
