@@ -6,6 +6,7 @@ from pincite.core.bm25 import BM25Index
 from pincite.core.chunking import chunk
 from pincite.core.flat import FlatIndex, SearchBatch
 from pincite.core.fusion import rrf
+from pincite.core.hnsw import HnswIndex
 from pincite.core.text import tokenize
 from pincite.errors import PinciteError
 from pincite.types import Chunk, Token
@@ -14,6 +15,7 @@ __all__ = [
     "BM25Index",
     "Chunk",
     "FlatIndex",
+    "HnswIndex",
     "PinciteError",
     "SearchBatch",
     "Token",

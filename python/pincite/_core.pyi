@@ -143,7 +143,7 @@ class FlatIndex:
         query: FloatArray,
         *,
         k: int,
-        allowed: npt.NDArray[np.bool_] | IdArray | None,
+        allowed: RowFilter,
         threads: int,
         normalize: bool,
     ) -> tuple[IdArray, FloatArray]: ...
@@ -152,7 +152,7 @@ class FlatIndex:
         queries: FloatArray,
         *,
         k: int,
-        allowed: npt.NDArray[np.bool_] | IdArray | None,
+        allowed: RowFilter,
         threads: int,
         normalize: bool,
     ) -> tuple[IdArray, FloatArray, IdArray]: ...
@@ -165,6 +165,42 @@ class FlatIndex:
     def vectors(self) -> FloatArray: ...
 
 # hnsw
+class HnswIndex:
+    @staticmethod
+    def build(
+        vectors: FloatArray, *, m: int, ef_construction: int, seed: int, threads: int, normalize: bool
+    ) -> HnswIndex: ...
+    @staticmethod
+    def load(path: str, *, verify: bool) -> HnswIndex: ...
+    def save(self, path: str) -> None: ...
+    def search(
+        self,
+        queries: FloatArray,
+        *,
+        k: int,
+        ef: int,
+        allowed: RowFilter,
+        threads: int,
+        normalize: bool,
+        path: str,
+    ) -> tuple[IdArray, FloatArray, IdArray, npt.NDArray[np.bool_], IdArray]: ...
+    def graph(
+        self,
+    ) -> tuple[
+        int,
+        npt.NDArray[np.uint64],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint64],
+        npt.NDArray[np.uint32],
+    ]: ...
+    def __len__(self) -> int: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def m(self) -> int: ...
+    @property
+    def repairs(self) -> int: ...
 
 # fusion
 def reciprocal_rank_fusion(

@@ -1,0 +1,283 @@
+"""Approximate vector search over a graph: few rows are scored, and most of the best are among them."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pincite import _core
+from pincite.core.arrays import FloatArray, IdArray, as_allowed, as_vectors
+from pincite.errors import InvalidInputError
+
+__all__ = ["HnswBatch", "HnswIndex"]
+
+
+class HnswBatch(NamedTuple):
+    """The answers to several queries; row i answers query i.
+
+    Attributes
+    ----------
+    ids : (q, k) int64 array
+        Best first; -1 where there are fewer than k.
+    scores : (q, k) float32 array
+        Cosines; -inf where there are fewer than k.
+    counts : (q,) int64 array
+        How many of the k columns are filled.
+    exact : (q,) bool array
+        Whether every allowed row was scored, so that the answer is that of an exact search.
+    """
+
+    ids: IdArray
+    scores: FloatArray
+    counts: IdArray
+    exact: npt.NDArray[np.bool_]
+
+
+class HnswIndex:
+    """Approximate search over unit vectors by cosine. Immutable and safe to use from several threads.
+
+    Make one with `HnswIndex.build` or `HnswIndex.load`. Scores are the same bits as those of `FlatIndex`; equal
+    scores are ordered by id. Where a scan of the allowed rows costs no more than the graph would (few rows, or a
+    filter that keeps few), the scan answers, and so it does where the graph reaches fewer than `k` allowed rows:
+    an answer always has min(k, allowed rows) rows.
+
+    References
+    ----------
+    Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable
+    Small World graphs", IEEE TPAMI 42(4), 2020. The graph is built by hnswlib 0.8.0. The defaults of `m`,
+    `ef_construction` and `ef` are those of pgvector.
+
+    Examples
+    --------
+    >>> import pincite
+    >>> index = pincite.HnswIndex.build([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+    >>> ids, scores = index.search([0.0, 1.0], k=2)
+    >>> ids.tolist()
+    [2, 1]
+    """
+
+    __slots__ = ("_index",)
+
+    _index: _core.HnswIndex
+
+    def __init__(self) -> None:
+        raise TypeError("make an index with HnswIndex.build or HnswIndex.load")
+
+    @classmethod
+    def _of(cls, index: _core.HnswIndex) -> HnswIndex:
+        made = object.__new__(cls)
+        made._index = index
+        return made
+
+    @classmethod
+    def build(
+        cls,
+        vectors: npt.ArrayLike,
+        *,
+        m: int = 16,
+        ef_construction: int = 64,
+        seed: int = 0,
+        threads: int = 1,
+        normalize: bool = False,
+    ) -> HnswIndex:
+        """Build an index over a copy of `vectors`; the id of a row is its number.
+
+        At the end every row searches for itself; a row that is not found at ``ef=40`` (nor an equal one) gets a
+        further link.
+
+        Parameters
+        ----------
+        vectors : (n, dim) array
+            One unit vector a row; cast to float32.
+        m : int, default 16
+            Links a row gets on each upper level, 2 to 128; up to twice as many on the lowest.
+        ef_construction : int, default 64
+            How many candidates the builder keeps for each new row, 1 to 65,536. More is slower to build and
+            better to search.
+        seed : int, default 0
+            Draws the rows' levels; at least 0, below 2**32.
+        threads : int, default 1
+            With 1, the same input gives the same file, byte for byte, on one platform. With more (at most 256
+            are used) the graph depends on the order in which the threads ran.
+        normalize : bool, default False
+            Scale every row to norm 1 first.
+
+        Raises
+        ------
+        InvalidInputError
+            If a row holds NaN or an infinity (also after the cast), is all zeros, or has a norm off by more than
+            0.001 without `normalize`; or if a number is out of its range.
+        """
+        number = _integer(seed, "seed", 0)
+        if number >= 2**32:
+            raise InvalidInputError(f"seed is {number}, wanted at most {2**32 - 1}")
+        return cls._of(
+            _core.HnswIndex.build(
+                as_vectors(vectors),
+                m=_integer(m, "m", 2),
+                ef_construction=_integer(ef_construction, "ef_construction", 1),
+                seed=number,
+                threads=_integer(threads, "threads", 1),
+                normalize=normalize,
+            )
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> HnswIndex:
+        """Open a saved index. The file is memory-mapped and must not be changed while the index lives.
+
+        Parameters
+        ----------
+        path : path
+        verify : bool, default True
+            Compare the whole file with its checksums, which reads it once. The graph's structure is always
+            checked, which reads the graph.
+
+        Raises
+        ------
+        StorageError
+            If the file cannot be read.
+        IndexCorruptError
+            If it is damaged, cut short, or its graph does not hold together.
+        IncompatibleIndexError
+            If it holds another kind of index, or was written by another version.
+        """
+        return cls._of(_core.HnswIndex.load(os.fspath(path), verify=verify))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write vectors and graph to one file, whole or not at all.
+
+        Raises
+        ------
+        StorageError
+            If the file cannot be written; what was at `path` is then still there.
+        """
+        self._index.save(os.fspath(path))
+
+    def search(
+        self,
+        queries: npt.ArrayLike,
+        *,
+        k: int = 10,
+        ef: int = 40,
+        allowed: npt.ArrayLike | None = None,
+        threads: int = 1,
+        normalize: bool = False,
+    ) -> tuple[IdArray, FloatArray]:
+        """Return `k` rows whose cosine with the query is among the highest.
+
+        Parameters
+        ----------
+        queries : (dim,) or (q, dim) array
+            One unit vector, or several. Cast to float32.
+        k : int, default 10
+        ef : int, default 40
+            How many candidates the search keeps; raised to `k` where it is smaller. More is slower and finds
+            more of the true best.
+        allowed : (n,) bool array or integer array of row ids, optional
+            Return these rows only.
+        threads : int, default 1
+            Several queries are shared out among at most 256 threads; the answers are the same.
+        normalize : bool, default False
+            Scale the queries to norm 1 first.
+
+        Returns
+        -------
+        ids : (m,) int64 array, or (q, k) for several queries
+        scores : float32 array of the same shape
+            Best first. m < k if fewer rows are allowed; for several queries the rest is -1 and -inf.
+
+        Raises
+        ------
+        InvalidInputError
+            If a query has another dimension, cannot be used (as in `build`), or `k`, `ef` or `threads` is below 1.
+        IndexCorruptError
+            If a loaded file holds vectors that no index can have been built from.
+        """
+        if _axes(queries) == 2:
+            batch = self.search_batch(queries, k=k, ef=ef, allowed=allowed, threads=threads, normalize=normalize)
+            return batch.ids, batch.scores
+        query = as_vectors(queries, name="query", ndim=1)
+        # More columns than rows would only be padding.
+        k = min(_integer(k, "k", 1), max(len(self), 1))
+        found = self.search_batch(query[np.newaxis], k=k, ef=ef, allowed=allowed, threads=threads, normalize=normalize)
+        return found.ids[0, : found.counts[0]], found.scores[0, : found.counts[0]]
+
+    def search_batch(
+        self,
+        queries: npt.ArrayLike,
+        *,
+        k: int = 10,
+        ef: int = 40,
+        allowed: npt.ArrayLike | None = None,
+        threads: int = 1,
+        normalize: bool = False,
+    ) -> HnswBatch:
+        """Answer several queries and say which answers are exact.
+
+        Takes ``(q, dim)`` queries and the parameters of `search`, and raises what it raises.
+        """
+        ids, scores, counts, exact, _ = self._search(
+            queries, k=k, ef=ef, allowed=allowed, threads=threads, normalize=normalize
+        )
+        return HnswBatch(ids, scores, counts, exact)
+
+    def _search(
+        self,
+        queries: npt.ArrayLike,
+        *,
+        k: int = 10,
+        ef: int = 40,
+        allowed: npt.ArrayLike | None = None,
+        threads: int = 1,
+        normalize: bool = False,
+        path: str = "automatic",
+    ) -> tuple[IdArray, FloatArray, IdArray, npt.NDArray[np.bool_], IdArray]:
+        """Search by the named path ("automatic", "graph", "exact"); also count the rows scored."""
+        return self._index.search(
+            as_vectors(queries, name="queries"),
+            k=_integer(k, "k", 1),
+            ef=_integer(ef, "ef", 1),
+            allowed=as_allowed(allowed),
+            threads=_integer(threads, "threads", 1),
+            normalize=normalize,
+            path=path,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._index)
+
+    def __repr__(self) -> str:
+        return f"<HnswIndex of {len(self)} vectors, dim {self.dim}, m {self.m}>"
+
+    @property
+    def dim(self) -> int:
+        """The number of components of a vector."""
+        return self._index.dim
+
+    @property
+    def m(self) -> int:
+        """Links a row gets on each upper level."""
+        return self._index.m
+
+
+def _axes(values: npt.ArrayLike) -> int:
+    try:
+        return np.ndim(values)
+    except ValueError:  # a ragged list: as_vectors says so
+        return 1
+
+
+def _integer(value: int, name: str, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        raise InvalidInputError(f"{name} is {value!r}, wanted an integer of at least {least}") from error
+    if number < least:
+        raise InvalidInputError(f"{name} is {number}, wanted at least {least}")
+    return min(number, 2**63 - 1)

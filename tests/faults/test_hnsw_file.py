@@ -1,0 +1,113 @@
+"""A damaged or forged "hnsw" file ends in a named error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pincite
+from pincite import _core
+from pincite.errors import IncompatibleIndexError, IndexCorruptError
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    rows = np.random.default_rng(1).standard_normal((300, 8)).astype(np.float32)
+    path = tmp_path_factory.mktemp("hnsw") / "index"
+    pincite.HnswIndex.build(rows, m=4, normalize=True).save(path)
+    return path
+
+
+def test_cut_and_flipped_files_are_refused(saved, tmp_path):
+    whole = saved.read_bytes()
+    stamp, sections = _core.read_envelope(str(saved), kind="hnsw")
+    assert stamp == bytes(32)
+    assert len(sections) == 7
+    broken = tmp_path / "broken"
+    random = np.random.default_rng(2)
+    zeros = 0
+    for at in random.integers(0, len(whole), 150):
+        broken.write_bytes(whole[:at])
+        with pytest.raises((IndexCorruptError, IncompatibleIndexError)):
+            pincite.HnswIndex.load(broken)
+        flipped = bytearray(whole)
+        flipped[at] ^= 1 << int(random.integers(0, 8))
+        broken.write_bytes(flipped)
+        try:
+            pincite.HnswIndex.load(broken)
+        except (IndexCorruptError, IncompatibleIndexError):
+            continue
+        zeros += 1  # padding between sections belongs to no checksum
+        assert whole[at] == 0
+    assert zeros < 10
+
+
+def forge(saved, path, name, change):
+    """Rewrite one section; the envelope's checksums are right again."""
+    _, sections = _core.read_envelope(str(saved), kind="hnsw")
+    sections[name] = change(sections[name])
+    _core.write_envelope(str(path), kind="hnsw", sections=list(sections.items()), stamp=bytes(32))
+
+
+def put(dtype, at, value):
+    def change(section):
+        values = np.frombuffer(section, dtype).copy()
+        values[at] = value
+        return values.tobytes()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("meta", put("<u8", 0, 299)),
+        ("meta", put("<u8", 0, 2**63)),
+        ("meta", put("<u8", 1, 16)),  # hnswlib opened a 32-dimension index as 16
+        ("meta", put("<u8", 1, 0)),
+        ("meta", put("<u4", 4, 0)),
+        ("meta", put("<u4", 6, 300)),
+        ("meta", lambda section: section[:-1]),
+        ("vectors", lambda section: section[:-4]),
+        ("base_offsets", put("<u8", 0, 1)),
+        ("base_offsets", put("<u8", 7, 2**60)),
+        ("base_offsets", put("<u8", 300, 5)),
+        ("base_links", put("<u4", 9, 300)),
+        ("base_links", put("<u4", 9, 2**32 - 1)),
+        ("base_links", lambda section: section + bytes(4)),
+        ("upper_lists", put("<u4", 1, 2**31)),
+        ("upper_lists", put("<u4", slice(0, 300), 0)),
+        ("upper_offsets", lambda _: b""),
+        ("upper_offsets", put("<u8", 2, 2**62)),
+        ("upper_links", put("<u4", 0, 300)),
+    ],
+)
+def test_forged_structure_is_refused(saved, tmp_path, name, change):
+    forge(saved, tmp_path / "forged", name, change)
+    with pytest.raises(IndexCorruptError, match="forged"):
+        pincite.HnswIndex.load(tmp_path / "forged")
+
+
+def test_an_entry_point_below_the_top_is_refused(saved, tmp_path):
+    _, sections = _core.read_envelope(str(saved), kind="hnsw")
+    levels = np.diff(np.frombuffer(sections["upper_lists"], "<u4").astype(np.int64))
+    assert levels.max() > 0
+    forge(saved, tmp_path / "forged", "meta", put("<u4", 6, int(levels.argmin())))
+    with pytest.raises(IndexCorruptError, match="above the entry point"):
+        pincite.HnswIndex.load(tmp_path / "forged")
+
+
+def test_an_upper_link_to_a_row_of_level_0_is_refused(saved, tmp_path):
+    _, sections = _core.read_envelope(str(saved), kind="hnsw")
+    levels = np.diff(np.frombuffer(sections["upper_lists"], "<u4").astype(np.int64))
+    forge(saved, tmp_path / "forged", "upper_links", put("<u4", 0, int(levels.argmin())))
+    with pytest.raises(IndexCorruptError, match="which is not there"):
+        pincite.HnswIndex.load(tmp_path / "forged")
+
+
+@pytest.mark.parametrize("path", ["graph", "exact"])
+def test_forged_vectors_end_in_an_error(saved, tmp_path, path):
+    forge(saved, tmp_path / "forged", "vectors", put("<f4", slice(None), np.nan))
+    index = pincite.HnswIndex.load(tmp_path / "forged")
+    with pytest.raises(IndexCorruptError, match="no vector of norm 1"):
+        index._search(np.eye(1, 8, dtype=np.float32), path=path)
