@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float32]
 IdArray = npt.NDArray[np.int64]
-RowFilter = npt.NDArray[np.bool_] | IdArray | None
+_RowFilter = npt.NDArray[np.bool_] | IdArray | None
 
 __version__: str
 
@@ -48,7 +48,7 @@ class BM25View:
         query: str,
         *,
         k: int,
-        allowed: RowFilter,
+        allowed: _RowFilter,
         operators: bool,
         stems: Mapping[str, str],
         exhaustive: bool = False,
@@ -58,7 +58,7 @@ class BM25View:
         queries: Iterable[str],
         *,
         k: int,
-        allowed: RowFilter,
+        allowed: _RowFilter,
         operators: bool,
         stems: Mapping[str, str],
         threads: int,
@@ -72,7 +72,7 @@ class BM25Index:
     @staticmethod
     def load(path: str) -> BM25Index: ...
     def save(self, path: str) -> None: ...
-    def view(self, *, visible: RowFilter) -> BM25View: ...
+    def view(self, *, visible: _RowFilter) -> BM25View: ...
     def unknown_words(self, query: str, *, operators: bool) -> list[str]: ...
     def __len__(self) -> int: ...
     @property
