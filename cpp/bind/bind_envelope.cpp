@@ -1,6 +1,5 @@
 // The envelope with raw bytes, for tools and tests; indexes read and write it inside the core.
 #include <array>
-#include <filesystem>
 #include <string>
 
 #include "common.hpp"
@@ -37,7 +36,7 @@ void register_envelope(py::module_& module) {
           const std::string_view view = bytes;
           writer.add_bytes(name, std::as_bytes(std::span(view)));
         }
-        const std::filesystem::path target = std::filesystem::path(std::u8string(path.begin(), path.end()));
+        const std::filesystem::path target = path_from(path);
         const py::gil_scoped_release release;  // the bytes objects are held by `sections`
         writer.write(target);
       },
@@ -46,7 +45,7 @@ void register_envelope(py::module_& module) {
   module.def(
       "read_envelope",
       [](const std::string& path, const std::string& kind, bool verify) {
-        const std::filesystem::path source = std::filesystem::path(std::u8string(path.begin(), path.end()));
+        const std::filesystem::path source = path_from(path);
         std::shared_ptr<const Envelope> envelope;
         {
           const py::gil_scoped_release release;

@@ -1,5 +1,3 @@
-#include <filesystem>
-#include <limits>
 #include <string>
 #include <tuple>
 
@@ -7,45 +5,24 @@
 #include "pincite/error.hpp"
 #include "pincite/flat.hpp"
 #include "register.hpp"
+#include "vector_search.hpp"
 
 namespace pincite::bind {
 namespace {
-
-std::filesystem::path path_from(const std::string& utf8) {
-  return std::filesystem::path(std::u8string(utf8.begin(), utf8.end()));
-}
-
-// Every query checked and laid out row after row.
-std::vector<float> checked_queries(std::span<const float> values, std::size_t count, std::size_t given_dim,
-                                   std::size_t dim, bool normalize, bool numbered) {
-  std::vector<float> out;
-  out.reserve(count * dim);
-  for (std::size_t q = 0; q < count; ++q) {
-    const std::string who = numbered ? "query " + std::to_string(q) : "query";
-    const std::vector<float> query =
-        checked_query(values.subspan(q * given_dim, given_dim), dim, normalize, who);
-    out.insert(out.end(), query.begin(), query.end());
-  }
-  return out;
-}
 
 py::tuple search(const FlatIndex& index, const FloatArray& query, std::size_t k, const py::object& allowed,
                  std::size_t threads, bool normalize) {
   const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
   const std::span<const float> values = span_of(query);
-  std::vector<std::int64_t> ids;
-  std::vector<float> scores;
+  HitColumns columns = HitColumns::one();
   {
     // Pure: reads the query and the index, which the caller holds, and touches no Python object.
     const py::gil_scoped_release release;
     const auto checked = checked_queries(values, 1, values.size(), index.vectors().dim(), normalize, false);
-    const auto found = index.search(checked, k, pointer_to(bitmap), threads);
-    for (const Hit<float>& hit : found[0]) {
-      ids.push_back(hit.id);
-      scores.push_back(hit.score);
-    }
+    columns.add(index.search(checked, k, pointer_to(bitmap), threads)[0]);
   }
-  return py::make_tuple(array_from(std::move(ids)), array_from(std::move(scores)));
+  auto [ids, scores] = std::move(columns).to_python();
+  return py::make_tuple(std::move(ids), std::move(scores));
 }
 
 py::tuple search_batch(const FlatIndex& index, const FloatArray& queries, std::size_t k,
@@ -53,32 +30,16 @@ py::tuple search_batch(const FlatIndex& index, const FloatArray& queries, std::s
   const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
   const auto count = static_cast<std::size_t>(queries.shape(0));
   const auto dim = static_cast<std::size_t>(queries.shape(1));
-  if (k > std::numeric_limits<std::uint32_t>::max()) {
-    throw InvalidInputError("k is " + std::to_string(k) +
-                            ", wanted at most 4294967295, the most rows an index holds");
-  }
   const std::span<const float> values = span_of(queries);
-  std::vector<std::int64_t> ids;
-  std::vector<float> scores;
-  std::vector<std::int64_t> counts;
+  HitColumns columns = HitColumns::batch(count, k);
   {
     // Pure, as above.
     const py::gil_scoped_release release;
     const auto checked = checked_queries(values, count, dim, index.vectors().dim(), normalize, true);
-    const auto found = index.search(checked, k, pointer_to(bitmap), threads);
-    ids.resize(count * k, -1);
-    scores.resize(count * k, -std::numeric_limits<float>::infinity());
-    for (std::size_t q = 0; q < count; ++q) {
-      counts.push_back(static_cast<std::int64_t>(found[q].size()));
-      for (std::size_t i = 0; i < found[q].size(); ++i) {
-        ids[q * k + i] = found[q][i].id;
-        scores[q * k + i] = found[q][i].score;
-      }
-    }
+    for (const auto& hits : index.search(checked, k, pointer_to(bitmap), threads)) columns.add(hits);
   }
-  const std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(k)};
-  return py::make_tuple(array_from(std::move(ids), shape), array_from(std::move(scores), shape),
-                        array_from(std::move(counts)));
+  auto [ids, scores] = std::move(columns).to_python();
+  return py::make_tuple(std::move(ids), std::move(scores), std::move(columns).counts());
 }
 
 // A read-only view of the rows; the array's base keeps the index alive.

@@ -1,18 +1,13 @@
-#include <filesystem>
-#include <limits>
 #include <string>
 
 #include "common.hpp"
 #include "pincite/error.hpp"
 #include "pincite/hnsw.hpp"
 #include "register.hpp"
+#include "vector_search.hpp"
 
 namespace pincite::bind {
 namespace {
-
-std::filesystem::path hnsw_path(const std::string& utf8) {
-  return std::filesystem::path(std::u8string(utf8.begin(), utf8.end()));
-}
 
 HnswPath path_by_name(const std::string& name) {
   if (name == "automatic") return HnswPath::automatic;
@@ -21,50 +16,48 @@ HnswPath path_by_name(const std::string& name) {
   throw InvalidInputError("path is '" + name + "', wanted automatic, graph or exact");
 }
 
-py::tuple search(const HnswIndex& index, const FloatArray& queries, std::size_t k, std::size_t ef,
-                 const py::object& allowed, std::size_t threads, bool normalize, const std::string& path) {
-  if (queries.ndim() != 2) throw InvalidInputError("queries has to have two axes");
+py::tuple search(const HnswIndex& index, const FloatArray& query, std::size_t k, std::size_t ef,
+                 const py::object& allowed, bool normalize) {
+  const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
+  const std::span<const float> values = span_of(query);
+  HitColumns columns = HitColumns::one();
+  {
+    // Pure: reads the query and the index, which the caller holds, and touches no Python object.
+    const py::gil_scoped_release release;
+    const auto checked = checked_queries(values, 1, values.size(), index.vectors().dim(), normalize, false);
+    columns.add(index.search(checked, k, ef, pointer_to(bitmap))[0].hits);
+  }
+  auto [ids, scores] = std::move(columns).to_python();
+  return py::make_tuple(std::move(ids), std::move(scores));
+}
+
+py::tuple search_batch(const HnswIndex& index, const FloatArray& queries, std::size_t k, std::size_t ef,
+                       const py::object& allowed, std::size_t threads, bool normalize,
+                       const std::string& path) {
   const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
   const auto count = static_cast<std::size_t>(queries.shape(0));
-  const auto given_dim = static_cast<std::size_t>(queries.shape(1));
+  const auto dim = static_cast<std::size_t>(queries.shape(1));
   const HnswPath chosen = path_by_name(path);
   const std::span<const float> values = span_of(queries);
-  if (k > std::numeric_limits<std::uint32_t>::max()) {
-    throw InvalidInputError("k is " + std::to_string(k) +
-                            ", wanted at most 4294967295, the most rows an index holds");
-  }
-  std::vector<std::int64_t> ids;
-  std::vector<float> scores;
-  std::vector<std::int64_t> counts;
-  std::vector<std::uint8_t> exact;
-  std::vector<std::int64_t> scored;
+  HitColumns columns = HitColumns::batch(count, k);
+  py::array_t<bool> exact(queries.shape(0));
+  py::array_t<std::int64_t> scored(queries.shape(0));
+  bool* const is_exact = exact.mutable_data();
+  std::int64_t* const n_scored = scored.mutable_data();
   {
-    // Pure: reads the queries and the index, which the caller holds, and touches no Python object.
+    // Pure, as above; the two arrays are ours alone.
     const py::gil_scoped_release release;
-    std::vector<float> checked;
-    for (std::size_t q = 0; q < count; ++q) {
-      const std::vector<float> query =
-          checked_query(values.subspan(q * given_dim, given_dim), index.vectors().dim(), normalize);
-      checked.insert(checked.end(), query.begin(), query.end());
-    }
+    const auto checked = checked_queries(values, count, dim, index.vectors().dim(), normalize, true);
     const std::vector<HnswAnswer> answers = index.search(checked, k, ef, pointer_to(bitmap), threads, chosen);
-    ids.resize(count * k, -1);
-    scores.resize(count * k, -std::numeric_limits<float>::infinity());
     for (std::size_t q = 0; q < count; ++q) {
-      const HnswAnswer& answer = answers[q];
-      counts.push_back(static_cast<std::int64_t>(answer.hits.size()));
-      exact.push_back(answer.exact ? 1 : 0);
-      scored.push_back(static_cast<std::int64_t>(answer.scored));
-      for (std::size_t i = 0; i < answer.hits.size(); ++i) {
-        ids[q * k + i] = answer.hits[i].id;
-        scores[q * k + i] = answer.hits[i].score;
-      }
+      columns.add(answers[q].hits);
+      is_exact[q] = answers[q].exact;
+      n_scored[q] = static_cast<std::int64_t>(answers[q].scored);
     }
   }
-  const std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(k)};
-  return py::make_tuple(array_from(std::move(ids), shape), array_from(std::move(scores), shape),
-                        array_from(std::move(counts)), array_from(std::move(exact)).attr("astype")("bool"),
-                        array_from(std::move(scored)));
+  auto [ids, scores] = std::move(columns).to_python();
+  return py::make_tuple(std::move(ids), std::move(scores), std::move(columns).counts(), std::move(exact),
+                        std::move(scored));
 }
 
 template <class T>
@@ -101,18 +94,20 @@ void register_hnsw(py::module_& module) {
           "load",
           [](const std::string& path, bool verify) {
             const py::gil_scoped_release release;
-            return std::make_shared<HnswIndex>(HnswIndex::load(hnsw_path(path), verify));
+            return std::make_shared<HnswIndex>(HnswIndex::load(path_from(path), verify));
           },
           arg("path"), py::kw_only(), arg("verify"))
       .def(
           "save",
           [](const HnswIndex& self, const std::string& path) {
             const py::gil_scoped_release release;
-            self.save(hnsw_path(path));
+            self.save(path_from(path));
           },
           arg("path"))
-      .def("search", search, arg("queries").noconvert(), py::kw_only(), arg("k"), arg("ef"), arg("allowed"),
-           arg("threads"), arg("normalize"), arg("path"),
+      .def("search", search, arg("query").noconvert(), py::kw_only(), arg("k"), arg("ef"), arg("allowed"),
+           arg("normalize"), "One query: (ids, scores), best first.")
+      .def("search_batch", search_batch, arg("queries").noconvert(), py::kw_only(), arg("k"), arg("ef"),
+           arg("allowed"), arg("threads"), arg("normalize"), arg("path"),
            "Queries (q, dim): (ids, scores, counts, exact, rows scored), padded to k columns.")
       .def("graph", graph_of, "(entry, base offsets, base links, upper lists, upper offsets, upper links).")
       .def("__len__", [](const HnswIndex& self) { return self.vectors().size(); })

@@ -5,10 +5,14 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,9 +33,14 @@ template <class T, int Flags>
   return {array.data(), static_cast<std::size_t>(array.size())};
 }
 
-/// A numpy array that takes the vector's memory over instead of copying it.
+/// A numpy array that takes the vector's memory over; a short one is copied, which is cheaper.
 template <class T>
 [[nodiscard]] py::array_t<T> array_from(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
+  if (values.size() <= 1024) {
+    py::array_t<T> copy(std::move(shape));
+    std::copy(values.begin(), values.end(), copy.mutable_data());
+    return copy;
+  }
   auto owner = std::make_unique<std::vector<T>>(std::move(values));
   T* data = owner->data();
   const py::capsule free(owner.release(), [](void* p) { delete static_cast<std::vector<T>*>(p); });
@@ -58,6 +67,11 @@ class Texts {
 
 /// The UTF-8 view of one str; valid while the object lives. `who` begins the error's text.
 [[nodiscard]] std::string_view utf8_view(const py::handle& text, const std::string& who);
+
+/// A path that Python gave as UTF-8 text.
+[[nodiscard]] inline std::filesystem::path path_from(const std::string& utf8) {
+  return std::filesystem::path(std::u8string(utf8.begin(), utf8.end()));
+}
 
 /// `allowed` as a bitmap over `size` rows: None (all: no bitmap), a bool array with one value a row, or an
 /// int64 array of row ids in any order. Throws InvalidInputError.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "huge_pages.hpp"
 #include "pincite/error.hpp"
 
 namespace pincite {
@@ -48,13 +49,14 @@ std::shared_ptr<const Vectors> Vectors::copy(std::span<const float> values, std:
   if (out->size_ > 0xFFFFFFFFU) {
     throw InvalidInputError(std::to_string(out->size_) + " vectors given, an index holds at most 4294967295");
   }
-  out->owned_.resize(values.size());
+  const auto owned = std::make_shared<std::vector<float, HugePageAllocator<float>>>(values.size());
   for (std::size_t r = 0; r < out->size_; ++r) {
     const float* from = values.data() + r * dim;
     const double norm = checked_norm(from, dim, normalize, "vector " + std::to_string(r));
-    scale(from, out->owned_.data() + r * dim, dim, normalize ? norm : 1.0);
+    scale(from, owned->data() + r * dim, dim, normalize ? norm : 1.0);
   }
-  out->data_ = out->owned_.data();
+  out->data_ = owned->data();
+  out->owner_ = owned;
   return out;
 }
 

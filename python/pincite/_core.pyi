@@ -174,6 +174,9 @@ class HnswIndex:
     def load(path: str, *, verify: bool) -> HnswIndex: ...
     def save(self, path: str) -> None: ...
     def search(
+        self, query: FloatArray, *, k: int, ef: int, allowed: RowFilter, normalize: bool
+    ) -> tuple[IdArray, FloatArray]: ...
+    def search_batch(
         self,
         queries: FloatArray,
         *,

@@ -36,8 +36,7 @@ class Vectors {
   const float* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t dim_ = 0;
-  std::vector<float> owned_;
-  std::shared_ptr<const void> owner_;
+  std::shared_ptr<const void> owner_;  // of the values
 };
 
 /// Checks a query and returns it with norm 1 (to double precision of its float32 components): throws

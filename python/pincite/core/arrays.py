@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pincite.errors import InvalidInputError
 
-__all__ = ["FloatArray", "IdArray", "RowFilter", "as_allowed", "as_ids", "as_vectors"]
+__all__ = ["FloatArray", "IdArray", "RowFilter", "as_allowed", "as_ids", "as_vectors", "axes"]
 
 FloatArray = npt.NDArray[np.float32]
 IdArray = npt.NDArray[np.int64]
@@ -30,6 +30,8 @@ def as_vectors(values: npt.ArrayLike, *, name: str = "vectors", ndim: int = 2) -
         If the values are no real numbers, have another number of axes, or do not fit float32.
     """
     array = _as_array(values, name)
+    if array.dtype == np.float32 and array.ndim == ndim and array.flags.c_contiguous and array.dtype.isnative:
+        return array
     if array.ndim == 1 and array.size == 0 and ndim == 2:
         array = array.reshape(0, 0)
     if array.ndim != ndim:
@@ -39,6 +41,14 @@ def as_vectors(values: npt.ArrayLike, *, name: str = "vectors", ndim: int = 2) -
         raise InvalidInputError(f"{name} has dtype {array.dtype}, wanted float32 (or another real number type)")
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def axes(values: npt.ArrayLike) -> int:
+    """Return the number of axes of `values`; 1 for what is no array (`as_vectors` says what it is)."""
+    try:
+        return np.ndim(values)
+    except ValueError:  # a ragged list
+        return 1
 
 
 def as_ids(values: npt.ArrayLike, *, name: str) -> IdArray:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
-import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
+from pincite.core.arguments import integer
 from pincite.core.word_pieces import SPECIAL_TOKENS, piece_ends_of
 from pincite.errors import InvalidInputError
 from pincite.types import Chunk
@@ -109,10 +108,10 @@ def chunk(
     '[Guide > Setup]\nRun it once.\n\nThen again.'
     """
     _check_title(title)
-    target = _integer(target, "target", at_least=1)
-    overlap = _integer(overlap, "overlap", at_least=0)
+    target = integer(target, "target", at_least=1)
+    overlap = integer(overlap, "overlap", at_least=0)
     if window_tokens is not None:
-        window_tokens = _integer(window_tokens, "window_tokens", at_least=1)
+        window_tokens = integer(window_tokens, "window_tokens", at_least=1)
         if word_pieces is None:
             raise InvalidInputError(
                 f"window_tokens is {window_tokens} and word_pieces is None; give the encoder's word_pieces, "
@@ -189,15 +188,3 @@ def _check_title(title: Any) -> None:
             f"title holds a lone surrogate at code point {error.start}, which no encoding can store; "
             "decode the source with errors='replace'"
         ) from None
-
-
-def _integer(value: Any, name: str, *, at_least: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InvalidInputError(f"{name} is {value!r}, wanted an integer of at least {at_least}") from None
-    if number < at_least:
-        raise InvalidInputError(f"{name} is {number}, wanted at least {at_least}")
-    if number > sys.maxsize:
-        raise InvalidInputError(f"{name} is {number}, wanted at most {sys.maxsize}")
-    return number

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from typing import Literal, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arrays import FloatArray, IdArray, as_allowed, as_vectors
-from pincite.errors import InvalidInputError
+from pincite.core.arguments import integer, path_text
+from pincite.core.arrays import FloatArray, IdArray, as_allowed, as_vectors, axes
 
 __all__ = ["FlatIndex", "SearchBatch"]
 
@@ -110,7 +108,7 @@ class FlatIndex:
         IncompatibleIndexError
             If it holds another kind of index, or was written by another version.
         """
-        return cls._of(_core.FlatIndex.load(os.fspath(path), verify=verify))
+        return cls._of(_core.FlatIndex.load(path_text(path), verify=verify))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to one file, whole or not at all.
@@ -120,7 +118,7 @@ class FlatIndex:
         StorageError
             If the file cannot be written; what was at `path` is then still there.
         """
-        self._index.save(os.fspath(path))
+        self._index.save(path_text(path))
 
     def search(
         self,
@@ -158,15 +156,15 @@ class FlatIndex:
         IndexCorruptError
             If a loaded file holds vectors that no index can have been built from.
         """
-        array = as_vectors(query, name="query", ndim=2 if _axes(query) == 2 else 1)
+        array = as_vectors(query, name="query", ndim=2 if axes(query) == 2 else 1)
         if array.ndim == 2:
             batch = self.search_batch(array, k=k, allowed=allowed, threads=threads, normalize=normalize)
             return batch.ids, batch.scores
         return self._index.search(
             array,
-            k=_at_least_1(k, "k"),
+            k=integer(k, "k", at_least=1),
             allowed=as_allowed(allowed),
-            threads=_at_least_1(threads, "threads"),
+            threads=integer(threads, "threads", at_least=1),
             normalize=normalize,
         )
 
@@ -186,9 +184,9 @@ class FlatIndex:
         return SearchBatch(
             *self._index.search_batch(
                 as_vectors(queries, name="queries"),
-                k=_at_least_1(k, "k"),
+                k=integer(k, "k", at_least=1),
                 allowed=as_allowed(allowed),
-                threads=_at_least_1(threads, "threads"),
+                threads=integer(threads, "threads", at_least=1),
                 normalize=normalize,
             )
         )
@@ -214,20 +212,3 @@ class FlatIndex:
     def vectors(self) -> FloatArray:
         """The ``(n, dim)`` float32 rows, a read-only view that keeps the index alive."""
         return self._index.vectors
-
-
-def _axes(values: npt.ArrayLike) -> int:
-    try:
-        return np.ndim(values)
-    except ValueError:  # a ragged list: as_vectors says so
-        return 1
-
-
-def _at_least_1(value: int, name: str) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise InvalidInputError(f"{name} is {value!r}, wanted an integer of at least 1") from error
-    if number < 1:
-        raise InvalidInputError(f"{name} is {number}, wanted at least 1")
-    return min(number, 2**63 - 1)

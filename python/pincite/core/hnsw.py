@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from typing import NamedTuple
 
@@ -10,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arrays import FloatArray, IdArray, as_allowed, as_vectors
-from pincite.errors import InvalidInputError
+from pincite.core.arguments import integer, path_text
+from pincite.core.arrays import FloatArray, IdArray, as_allowed, as_vectors, axes
 
 __all__ = ["HnswBatch", "HnswIndex"]
 
@@ -112,16 +111,13 @@ class HnswIndex:
             If a row holds NaN or an infinity (also after the cast), is all zeros, or has a norm off by more than
             0.001 without `normalize`; or if a number is out of its range.
         """
-        number = _integer(seed, "seed", 0)
-        if number >= 2**32:
-            raise InvalidInputError(f"seed is {number}, wanted at most {2**32 - 1}")
         return cls._of(
             _core.HnswIndex.build(
                 as_vectors(vectors),
-                m=_integer(m, "m", 2),
-                ef_construction=_integer(ef_construction, "ef_construction", 1),
-                seed=number,
-                threads=_integer(threads, "threads", 1),
+                m=integer(m, "m", at_least=2),
+                ef_construction=integer(ef_construction, "ef_construction", at_least=1),
+                seed=integer(seed, "seed", at_least=0, at_most=2**32 - 1),
+                threads=integer(threads, "threads", at_least=1),
                 normalize=normalize,
             )
         )
@@ -146,7 +142,7 @@ class HnswIndex:
         IncompatibleIndexError
             If it holds another kind of index, or was written by another version.
         """
-        return cls._of(_core.HnswIndex.load(os.fspath(path), verify=verify))
+        return cls._of(_core.HnswIndex.load(path_text(path), verify=verify))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write vectors and graph to one file, whole or not at all.
@@ -156,7 +152,7 @@ class HnswIndex:
         StorageError
             If the file cannot be written; what was at `path` is then still there.
         """
-        self._index.save(os.fspath(path))
+        self._index.save(path_text(path))
 
     def search(
         self,
@@ -198,14 +194,17 @@ class HnswIndex:
         IndexCorruptError
             If a loaded file holds vectors that no index can have been built from.
         """
-        if _axes(queries) == 2:
+        if axes(queries) == 2:
             batch = self.search_batch(queries, k=k, ef=ef, allowed=allowed, threads=threads, normalize=normalize)
             return batch.ids, batch.scores
-        query = as_vectors(queries, name="query", ndim=1)
-        # More columns than rows would only be padding.
-        k = min(_integer(k, "k", 1), max(len(self), 1))
-        found = self.search_batch(query[np.newaxis], k=k, ef=ef, allowed=allowed, threads=threads, normalize=normalize)
-        return found.ids[0, : found.counts[0]], found.scores[0, : found.counts[0]]
+        integer(threads, "threads", at_least=1)
+        return self._index.search(
+            as_vectors(queries, name="query", ndim=1),
+            k=integer(k, "k", at_least=1),
+            ef=integer(ef, "ef", at_least=1),
+            allowed=as_allowed(allowed),
+            normalize=normalize,
+        )
 
     def search_batch(
         self,
@@ -238,12 +237,12 @@ class HnswIndex:
         path: str = "automatic",
     ) -> tuple[IdArray, FloatArray, IdArray, npt.NDArray[np.bool_], IdArray]:
         """Search by the named path ("automatic", "graph", "exact"); also count the rows scored."""
-        return self._index.search(
+        return self._index.search_batch(
             as_vectors(queries, name="queries"),
-            k=_integer(k, "k", 1),
-            ef=_integer(ef, "ef", 1),
+            k=integer(k, "k", at_least=1),
+            ef=integer(ef, "ef", at_least=1),
             allowed=as_allowed(allowed),
-            threads=_integer(threads, "threads", 1),
+            threads=integer(threads, "threads", at_least=1),
             normalize=normalize,
             path=path,
         )
@@ -264,20 +263,3 @@ class HnswIndex:
     def m(self) -> int:
         """Links a row gets on each upper level."""
         return self._index.m
-
-
-def _axes(values: npt.ArrayLike) -> int:
-    try:
-        return np.ndim(values)
-    except ValueError:  # a ragged list: as_vectors says so
-        return 1
-
-
-def _integer(value: int, name: str, least: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise InvalidInputError(f"{name} is {value!r}, wanted an integer of at least {least}") from error
-    if number < least:
-        raise InvalidInputError(f"{name} is {number}, wanted at least {least}")
-    return min(number, 2**63 - 1)
