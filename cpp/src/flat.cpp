@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "huge_pages.hpp"
 #include "parallel.hpp"
 #include "pincite/error.hpp"
 #include "quantise.hpp"
@@ -54,8 +55,8 @@ std::string_view name_of(Storage storage) noexcept {
 
 FlatIndex FlatIndex::build(std::shared_ptr<const Vectors> vectors, Storage storage) {
   struct Owned {
-    std::vector<Half> halves;
-    std::vector<std::int8_t> codes;
+    std::vector<Half, HugePageAllocator<Half>> halves;
+    std::vector<std::int8_t, HugePageAllocator<std::int8_t>> codes;
     std::vector<float> scales, residuals;
   };
   FlatIndex out;

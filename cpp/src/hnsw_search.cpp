@@ -14,6 +14,9 @@
 namespace pincite {
 namespace {
 
+// How many rows are on their way from memory while one is scored: more than one hides its latency.
+constexpr std::size_t ahead = 3;
+
 void prefetch(const float* row, std::size_t dim) noexcept {
   constexpr std::size_t line = 64 / sizeof(float);
   for (std::size_t i = 0; i < dim; i += line) {
@@ -107,9 +110,10 @@ HnswAnswer search_graph(const Vectors& vectors, const HnswGraph& graph, const fl
     for (const std::uint32_t row : graph.links(nearest.id, 0)) {
       if (first_visit(row)) scratch.fresh.push_back(row);
     }
-    if (!scratch.fresh.empty()) prefetch(vectors.row(scratch.fresh[0]), vectors.dim());
+    for (std::size_t i = 0; i < std::min(ahead, scratch.fresh.size()); ++i)
+      prefetch(vectors.row(scratch.fresh[i]), vectors.dim());
     for (std::size_t i = 0; i < scratch.fresh.size(); ++i) {
-      if (i + 1 < scratch.fresh.size()) prefetch(vectors.row(scratch.fresh[i + 1]), vectors.dim());
+      if (i + ahead < scratch.fresh.size()) prefetch(vectors.row(scratch.fresh[i + ahead]), vectors.dim());
       const Hit<float> hit = score(scratch.fresh[i]);
       best = std::max(best, hit.score);
       take(hit);
