@@ -31,7 +31,7 @@ py::tuple search_batch(const FlatIndex& index, const FloatArray& queries, std::s
   const auto count = static_cast<std::size_t>(queries.shape(0));
   const auto dim = static_cast<std::size_t>(queries.shape(1));
   const std::span<const float> values = span_of(queries);
-  HitColumns columns = HitColumns::batch(count, k);
+  HitColumns columns = HitColumns::batch(count, k, index.vectors().size());
   {
     // Pure, as above.
     const py::gil_scoped_release release;
@@ -40,16 +40,6 @@ py::tuple search_batch(const FlatIndex& index, const FloatArray& queries, std::s
   }
   auto [ids, scores] = std::move(columns).to_python();
   return py::make_tuple(std::move(ids), std::move(scores), std::move(columns).counts());
-}
-
-// A read-only view of the rows; the array's base keeps the index alive.
-py::array vectors_of(const py::object& self) {
-  const Vectors& vectors = self.cast<const FlatIndex&>().vectors();
-  const std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(vectors.size()),
-                                          static_cast<py::ssize_t>(vectors.dim())};
-  py::array_t<float> view(shape, vectors.values().data(), self);
-  view.attr("flags").attr("writeable") = false;
-  return view;
 }
 
 }  // namespace
@@ -90,7 +80,7 @@ void register_flat(py::module_& module) {
       .def_property_readonly("dim", [](const FlatIndex& self) { return self.vectors().dim(); })
       .def_property_readonly("storage",
                              [](const FlatIndex& self) { return std::string(name_of(self.storage())); })
-      .def_property_readonly("vectors", vectors_of);
+      .def_property_readonly("vectors", rows_view<FlatIndex>);
 }
 
 }  // namespace pincite::bind

@@ -39,7 +39,7 @@ py::tuple search_batch(const HnswIndex& index, const FloatArray& queries, std::s
   const auto dim = static_cast<std::size_t>(queries.shape(1));
   const HnswPath chosen = path_by_name(path);
   const std::span<const float> values = span_of(queries);
-  HitColumns columns = HitColumns::batch(count, k);
+  HitColumns columns = HitColumns::batch(count, k, index.vectors().size());
   py::array_t<bool> exact(queries.shape(0));
   py::array_t<std::int64_t> scored(queries.shape(0));
   bool* const is_exact = exact.mutable_data();
@@ -112,6 +112,7 @@ void register_hnsw(py::module_& module) {
       .def("graph", graph_of, "(entry, base offsets, base links, upper lists, upper offsets, upper links).")
       .def("__len__", [](const HnswIndex& self) { return self.vectors().size(); })
       .def_property_readonly("dim", [](const HnswIndex& self) { return self.vectors().dim(); })
+      .def_property_readonly("vectors", rows_view<HnswIndex>)
       .def_property_readonly("m", [](const HnswIndex& self) { return self.m(); })
       .def_property_readonly("repairs", [](const HnswIndex& self) { return self.repairs(); });
 }

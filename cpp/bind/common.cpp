@@ -68,4 +68,15 @@ std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size
   return bitmap;
 }
 
+void check_columns(std::size_t queries, std::size_t k, std::size_t rows) {
+  constexpr std::size_t most = std::size_t{1} << 26U;
+  if (k <= rows || queries == 0 || k <= most / queries) return;
+  throw InvalidInputError(
+      "k is " + std::to_string(k) + " for " + std::to_string(queries) + " queries, the index has " +
+      std::to_string(rows) +
+      " rows; an answer padded to k columns would take more memory than it is worth, so ask for at "
+      "most " +
+      std::to_string(rows));
+}
+
 }  // namespace pincite::bind

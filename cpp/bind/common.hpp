@@ -77,6 +77,10 @@ class Texts {
 /// int64 array of row ids in any order. Throws InvalidInputError.
 [[nodiscard]] std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size);
 
+/// Throws InvalidInputError when k columns for each of `queries` would be little but padding, and too much of
+/// it: k beyond the `rows` of the index, and more than 2^26 columns in all.
+void check_columns(std::size_t queries, std::size_t k, std::size_t rows);
+
 /// The address of an optional's value, or nullptr.
 template <class T>
 [[nodiscard]] const T* pointer_to(const std::optional<T>& value) noexcept {

@@ -3,7 +3,6 @@
 #include <limits>
 #include <string>
 
-#include "pincite/error.hpp"
 #include "pincite/vectors.hpp"
 
 namespace pincite::bind {
@@ -21,12 +20,8 @@ std::vector<float> checked_queries(std::span<const float> values, std::size_t co
   return out;
 }
 
-HitColumns HitColumns::batch(std::size_t queries, std::size_t k) {
-  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
-  if (k > most) {
-    throw InvalidInputError("k is " + std::to_string(k) + ", wanted at most " + std::to_string(most) +
-                            ", the most rows an index holds");
-  }
+HitColumns HitColumns::batch(std::size_t queries, std::size_t k, std::size_t rows) {
+  check_columns(queries, k, rows);
   HitColumns out;
   out.padded_ = true;
   out.k_ = k;

@@ -8,6 +8,7 @@
 
 #include "common.hpp"
 #include "pincite/topk.hpp"
+#include "pincite/vectors.hpp"
 
 namespace pincite::bind {
 
@@ -17,12 +18,23 @@ namespace pincite::bind {
                                                  std::size_t given_dim, std::size_t dim, bool normalize,
                                                  bool numbered);
 
+/// A read-only (n, dim) view of an index's rows; the array's base keeps the index alive.
+template <class Index>
+[[nodiscard]] py::array rows_view(const py::object& self) {
+  const Vectors& vectors = self.cast<const Index&>().vectors();
+  const std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(vectors.size()),
+                                          static_cast<py::ssize_t>(vectors.dim())};
+  py::array_t<float> view(shape, vectors.values().data(), self);
+  view.attr("flags").attr("writeable") = false;
+  return view;
+}
+
 /// Hits as the columns that Python gets. One query: only those there are. A batch: rows padded to k columns
 /// with id -1 and score -inf.
 class HitColumns {
  public:
-  /// Throws InvalidInputError when k columns are more than an index has rows for.
-  static HitColumns batch(std::size_t queries, std::size_t k);
+  /// Throws InvalidInputError when k columns would be little but padding, and too much of it.
+  static HitColumns batch(std::size_t queries, std::size_t k, std::size_t rows);
   static HitColumns one() { return HitColumns(); }
 
   void add(std::span<const Hit<float>> hits);

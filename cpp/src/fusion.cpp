@@ -50,6 +50,7 @@ std::vector<FusedHit> reciprocal_rank_fusion(std::span<const std::span<const std
     const double weight = weights.empty() ? 1.0 : weights[l];
     for (std::size_t rank = 1; rank <= lists[l].size(); ++rank) {
       const std::int64_t id = lists[l][rank - 1];
+      if (id == padding_id) continue;
       const double gain = weight / (k + static_cast<double>(rank));
       const auto [at, fresh] = seen.try_emplace(id, Seen{fused.size(), l});
       if (fresh) {

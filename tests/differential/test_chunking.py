@@ -264,7 +264,7 @@ def test_window_counts_the_pieces_of_the_embedded_text(strategy):
         ({"target": 5.5}, "target is 5.5", "an integer"),
         ({"target": "512"}, "target is '512'", "an integer"),
         ({"overlap": -1}, "overlap is -1", "at least 0"),
-        ({"overlap": None}, "overlap is None", "an integer"),
+        ({"overlap": 1.5}, "overlap is 1.5", "an integer"),
         ({"target": 9, "overlap": 9}, "overlap is 9", "less than the target of 9"),
         ({"window_tokens": 256}, "window_tokens is 256", "word_pieces"),
         ({"window_tokens": 0, "word_pieces": len}, "window_tokens is 0", "at least 1"),
@@ -295,13 +295,22 @@ def test_the_largest_sizes():
     assert chunk.content == "## S\nabc 📷"
 
 
+@pytest.mark.parametrize(("target", "overlap"), [(512, 64), (128, 64), (127, 63), (10, 5), (2, 1), (1, 0)])
+@pytest.mark.parametrize("strategy", ["structural", "B", "D", "F"])
+def test_the_default_overlap_fits_every_target(strategy, target, overlap):
+    text = "## S\n\n" + "One two. Three four. " * 40
+    assert pincite.chunk(text, strategy=strategy, target=target) == pincite.chunk(
+        text, strategy=strategy, target=target, overlap=overlap
+    )
+
+
 def test_signature_is_the_promised_one():
     parameters = inspect.signature(pincite.chunk).parameters
     assert {name: parameter.default for name, parameter in parameters.items() if name != "text"} == {
         "title": "",
         "strategy": "structural",
         "target": 512,
-        "overlap": 64,
+        "overlap": None,
         "window_tokens": None,
         "word_pieces": None,
     }

@@ -54,6 +54,11 @@ def test_ties_go_to_the_smaller_id():
         ({"weights": [1.0, -2.0]}, "weight 1 is -2", "at least 0"),
         ({"weights": [math.nan, 1.0]}, "weight 0 is nan", "finite"),
         ({"limit": 0}, "limit is 0", "at least 1"),
+        ({"limit": 1.5}, "limit is 1.5", "an integer"),
+        ({"limit": True}, "limit is True", "an integer"),
+        ({"k": "60"}, "k is '60'", "a number"),
+        ({"weights": 5}, "weights is of type int", "a sequence"),
+        ({"weights": [None, 1.0]}, "weight 0 is None", "a number"),
     ],
 )
 def test_bad_arguments_are_named(arguments, given_value, wanted):
@@ -61,6 +66,12 @@ def test_bad_arguments_are_named(arguments, given_value, wanted):
         pincite.rrf([[1], [2]], **arguments)
     assert given_value in str(caught.value)
     assert wanted in str(caught.value)
+
+
+def test_padding_is_no_document():
+    found, scores = pincite.rrf([[3, -1, -1], [-1, 4]])
+    assert found.tolist() == [3, 4]
+    assert scores.tolist() == [1 / 61, 1 / 62]
 
 
 @pytest.mark.parametrize("bad", [[1.5], ["a"], [[1], [2]], [2**64], [None]])

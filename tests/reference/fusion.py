@@ -1,7 +1,8 @@
 """Reciprocal rank fusion, straight from the paper.
 
 Source: Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning
-methods", SIGIR 2009. A repeated id counts once a list, at its best rank, and ties go to the smaller id.
+methods", SIGIR 2009. A repeated id counts once a list, at its best rank, ties go to the smaller id, and -1 is
+padding.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def rrf(
         weight = 1.0 if weights is None else weights[number]
         counted = set()
         for rank, item in enumerate(ids, start=1):
-            if item not in counted:
+            if item != -1 and item not in counted:
                 counted.add(item)
                 scores[item] = scores.get(item, 0.0) + weight / (k + rank)
     order = sorted(scores, key=lambda item: (-scores[item], item))[:limit]

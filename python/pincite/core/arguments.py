@@ -6,9 +6,11 @@ import operator
 import os
 from typing import Any
 
+import numpy as np
+
 from pincite.errors import InvalidInputError
 
-__all__ = ["integer", "path_text"]
+__all__ = ["flag", "integer", "number", "path_text", "word"]
 
 LARGEST = 2**63 - 1
 """What the core's sizes hold; a larger k or ef means "all" just as well."""
@@ -37,6 +39,57 @@ def integer(value: Any, name: str, *, at_least: int, at_most: int | None = None)
     if at_most is not None and value > at_most:
         raise InvalidInputError(f"{name} is {value}, wanted at most {at_most}")
     return min(int(value), LARGEST)
+
+
+def number(value: Any, name: str) -> float:
+    """Return a real number as a float.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none; a str or bool is none.
+    """
+    if isinstance(value, (str, bytes, bool)):
+        raise InvalidInputError(f"{name} is {value!r}, wanted a number")
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInputError(f"{name} is {value!r}, wanted a number") from None
+
+
+def flag(value: Any, name: str) -> bool:
+    """Return a bool (or numpy's) as a bool.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is anything else: what looks like a switch and is none is a mistake.
+    """
+    if value is True or value is False:
+        return bool(value)
+    if isinstance(value, np.bool_):
+        return bool(value)
+    raise InvalidInputError(f"{name} is {value!r}, wanted True or False")
+
+
+def word(value: Any, name: str) -> str:
+    """Return a name of something: a str, without lone surrogates.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no str, or cannot be encoded.
+    """
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{name} is of type {type(value).__name__}, wanted str")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(
+            f"{name} holds a lone surrogate at code point {error.start}, which no encoding can store; "
+            "decode the source with errors='replace'"
+        ) from None
+    return value
 
 
 def path_text(path: Any) -> str:

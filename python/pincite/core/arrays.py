@@ -81,7 +81,7 @@ def as_allowed(allowed: npt.ArrayLike | None) -> RowFilter:
     """
     if allowed is None:
         return None
-    array = np.asarray(allowed)
+    array = _as_array(allowed, "allowed")
     if array.dtype == np.bool_:
         if array.ndim != 1:
             raise InvalidInputError(f"allowed has shape {array.shape}, wanted a mask with one axis")

@@ -8,12 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arguments import integer
+from pincite.core.arguments import integer, word
 from pincite.core.word_pieces import SPECIAL_TOKENS, piece_ends_of
 from pincite.errors import InvalidInputError
 from pincite.types import Chunk
 
 __all__ = ["chunk"]
+
+
+DEFAULT_OVERLAP = 64
 
 
 class _Strategy(NamedTuple):
@@ -38,7 +41,7 @@ def chunk(
     title: str = "",
     strategy: str = "structural",
     target: int = 512,
-    overlap: int = 64,
+    overlap: int | None = None,
     window_tokens: int | None = None,
     word_pieces: Any = None,
 ) -> list[Chunk]:
@@ -52,16 +55,19 @@ def chunk(
     title : str, optional
         The document's title, for the header.
     strategy : str, default "structural"
-        "structural" reads Markdown and loses nothing. The others are for evaluation: "A" blind cuts, "B"
+        "structural" reads Markdown and loses nothing (see Notes). The others are for evaluation: "A" blind cuts, "B"
         blind cuts with overlap, "C" boundaries, "D" boundaries with overlap, "E" boundaries with header, "F"
         boundaries with header and overlap.
     target : int, default 512
-        The size to fill a chunk up to: code points for "structural", UTF-16 units for A to F.
-    overlap : int, default 64
-        How much text before a chunk is embedded with it, in the same unit; below `target`. A, C and E have no
+        The size to fill a chunk up to: code points for "structural", UTF-16 units for A to F. "structural" exceeds it
+        only to keep a table or a code block whole, by a quarter at most; C to F keep a long sentence whole.
+    overlap : int, optional
+        How much text before a chunk is embedded with it, in the same unit; below `target`. By default 64, or half of
+        `target` where that is less. A, C and E have no
         overlap and ignore it.
     window_tokens : int, optional
-        The encoder's window in word pieces, two special tokens included. Needs `word_pieces`.
+        The encoder's window in word pieces, two special tokens included; at least 8 for "structural". Needs
+        `word_pieces`.
     word_pieces : callable or tokenizer, optional
         ``str -> sequence of int``: the ends of the encoder's word pieces in a text, in code points,
         ascending; or an object like ``tokenizers.Tokenizer``.
@@ -80,6 +86,13 @@ def chunk(
 
     Notes
     -----
+    "structural" packs paragraphs, lists, quotes, code blocks and tables of one section up to `target`, never across
+    sections. The text before the first heading, front matter and headings themselves are content like any other; `#`
+    in a code block is no heading. What does not fit is split at list items, table rows (each part embedded with the
+    header row), lines of code, sentences, then white space, and between characters at last. The header is
+    ``[title > heading > ...]``, the whole path; a first heading that repeats the title is not said twice. With a
+    window, header, overlap and content together keep within it: `Chunk.truncated_tokens` is 0.
+
     A to F take linear time and reproduce a reference written in JavaScript, whose classes they keep: lines
     end at LF, CR, U+2028 and U+2029; white space includes U+FEFF and U+00A0. U+0085 is neither.
 
@@ -107,9 +120,9 @@ def chunk(
     >>> pincite.chunk(text, title="Guide", strategy="E")[0].embedded_text
     '[Guide > Setup]\nRun it once.\n\nThen again.'
     """
-    _check_title(title)
+    title = word(title, "title")
     target = integer(target, "target", at_least=1)
-    overlap = integer(overlap, "overlap", at_least=0)
+    overlap = min(DEFAULT_OVERLAP, target // 2) if overlap is None else integer(overlap, "overlap", at_least=0)
     if window_tokens is not None:
         window_tokens = integer(window_tokens, "window_tokens", at_least=1)
         if word_pieces is None:
@@ -117,7 +130,7 @@ def chunk(
                 f"window_tokens is {window_tokens} and word_pieces is None; give the encoder's word_pieces, "
                 "in which a window is counted"
             )
-    if strategy == "structural":
+    if isinstance(strategy, str) and strategy == "structural":
         from pincite.core.structural import chunk_structural
 
         return chunk_structural(
@@ -176,15 +189,3 @@ def chunk_spans(
 def _header(title: str, path: tuple[str, ...]) -> str:
     words = [word for word in (title, *path) if word]
     return f"[{' > '.join(words)}]\n" if words else ""
-
-
-def _check_title(title: Any) -> None:
-    if not isinstance(title, str):
-        raise InvalidInputError(f"title is of type {type(title).__name__}, wanted str")
-    try:
-        title.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidInputError(
-            f"title holds a lone surrogate at code point {error.start}, which no encoding can store; "
-            "decode the source with errors='replace'"
-        ) from None

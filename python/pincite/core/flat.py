@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arguments import integer, path_text
+from pincite.core.arguments import flag, integer, path_text, word
 from pincite.core.arrays import FloatArray, IdArray, as_allowed, as_vectors, axes
+from pincite.core.saved_index import SavedIndex
 
 __all__ = ["FlatIndex", "SearchBatch"]
 
@@ -32,7 +33,7 @@ class SearchBatch(NamedTuple):
     counts: IdArray
 
 
-class FlatIndex:
+class FlatIndex(SavedIndex[_core.FlatIndex]):
     """Exact search over unit vectors by cosine. Immutable and safe to use from several threads.
 
     Make one with `FlatIndex.build` or `FlatIndex.load`. A search costs one pass over all rows. Scores are the
@@ -48,18 +49,7 @@ class FlatIndex:
     [2, 1]
     """
 
-    __slots__ = ("_index",)
-
-    _index: _core.FlatIndex
-
-    def __init__(self) -> None:
-        raise TypeError("make an index with FlatIndex.build or FlatIndex.load")
-
-    @classmethod
-    def _of(cls, index: _core.FlatIndex) -> FlatIndex:
-        made = object.__new__(cls)
-        made._index = index
-        return made
+    __slots__ = ()
 
     @classmethod
     def build(
@@ -68,7 +58,7 @@ class FlatIndex:
         *,
         normalize: bool = False,
         storage: Literal["float32", "float16", "int8"] = "float32",
-    ) -> FlatIndex:
+    ) -> Self:
         """Build an index over a copy of `vectors`; the id of a row is its number.
 
         Parameters
@@ -87,11 +77,18 @@ class FlatIndex:
             If a row holds NaN or an infinity (also after the cast), is all zeros, or has a norm off by more
             than 0.001 without `normalize`. The message names the row.
         """
-        return cls._of(_core.FlatIndex.build(as_vectors(vectors), normalize=normalize, storage=storage))
+        return cls._of(
+            _core.FlatIndex.build(
+                as_vectors(vectors), normalize=flag(normalize, "normalize"), storage=word(storage, "storage")
+            )
+        )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> FlatIndex:
-        """Open a saved index. The file is memory-mapped and must not be changed while the index lives.
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
+        """Open a saved index.
+
+        The file is memory-mapped: while the index lives, replace it (as `save` does), but never write into it or
+        cut it short, which would end the process.
 
         Parameters
         ----------
@@ -108,32 +105,22 @@ class FlatIndex:
         IncompatibleIndexError
             If it holds another kind of index, or was written by another version.
         """
-        return cls._of(_core.FlatIndex.load(path_text(path), verify=verify))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to one file, whole or not at all.
-
-        Raises
-        ------
-        StorageError
-            If the file cannot be written; what was at `path` is then still there.
-        """
-        self._index.save(path_text(path))
+        return cls._of(_core.FlatIndex.load(path_text(path), verify=flag(verify, "verify")))
 
     def search(
         self,
-        query: npt.ArrayLike,
+        queries: npt.ArrayLike,
         *,
         k: int = 10,
         allowed: npt.ArrayLike | None = None,
         threads: int = 1,
         normalize: bool = False,
     ) -> tuple[IdArray, FloatArray]:
-        """Return the `k` rows of the highest cosine with `query`.
+        """Return the `k` rows of the highest cosine with a query.
 
         Parameters
         ----------
-        query : (dim,) or (q, dim) array
+        queries : (dim,) or (q, dim) array
             One unit vector, or several. Cast to float32.
         k : int, default 10
         allowed : (n,) bool array or integer array of row ids, optional
@@ -141,13 +128,14 @@ class FlatIndex:
         threads : int, default 1
             At most 256 are used. Several queries are shared out among them, one query's rows likewise.
         normalize : bool, default False
-            Scale the query to norm 1 first.
+            Scale the queries to norm 1 first.
 
         Returns
         -------
         ids : (m,) int64 array, or (q, k) for several queries
         scores : float32 array of the same shape
-            Best first. m < k if fewer rows exist; for several queries the rest is -1 and -inf.
+            Best first. m < k if there are fewer rows (with `allowed`: fewer of them); for several queries the rest
+            is -1 and -inf.
 
         Raises
         ------
@@ -156,7 +144,7 @@ class FlatIndex:
         IndexCorruptError
             If a loaded file holds vectors that no index can have been built from.
         """
-        array = as_vectors(query, name="query", ndim=2 if axes(query) == 2 else 1)
+        array = as_vectors(queries, name="query", ndim=2 if axes(queries) == 2 else 1)
         if array.ndim == 2:
             batch = self.search_batch(array, k=k, allowed=allowed, threads=threads, normalize=normalize)
             return batch.ids, batch.scores
@@ -165,7 +153,7 @@ class FlatIndex:
             k=integer(k, "k", at_least=1),
             allowed=as_allowed(allowed),
             threads=integer(threads, "threads", at_least=1),
-            normalize=normalize,
+            normalize=flag(normalize, "normalize"),
         )
 
     def search_batch(
@@ -187,13 +175,9 @@ class FlatIndex:
                 k=integer(k, "k", at_least=1),
                 allowed=as_allowed(allowed),
                 threads=integer(threads, "threads", at_least=1),
-                normalize=normalize,
+                normalize=flag(normalize, "normalize"),
             )
         )
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._index)
 
     def __repr__(self) -> str:
         return f"<FlatIndex of {len(self)} vectors, dim {self.dim}, storage {self.storage!r}>"

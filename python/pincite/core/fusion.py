@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
+from pincite.core.arguments import integer, number
 from pincite.core.arrays import IdArray, as_ids
 from pincite.errors import InvalidInputError
 
@@ -24,7 +26,8 @@ def rrf(
     """Fuse ranked lists by reciprocal rank.
 
     The score of an id is the sum over the lists that hold it of ``weight / (k + rank)``, with ranks from 1. An
-    id that a list repeats counts once there, at its best rank. Equal scores are ordered by id.
+    id that a list repeats counts once there, at its best rank. Equal scores are ordered by id. -1 is no id but what
+    `search_batch` pads its rows with: it is passed over, so rows of a batch can be fused as they are.
 
     Parameters
     ----------
@@ -60,12 +63,18 @@ def rrf(
     >>> ids.tolist()
     [3, 7, 9, 5]
     """
-    if limit is not None and limit < 1:
-        raise InvalidInputError(f"limit is {limit}, wanted at least 1, or None for all")
-    arrays = [as_ids(ids, name=f"list {i}") for i, ids in enumerate(lists)]
-    checked = [float(weight) for weight in weights] if weights is not None else []
+    most = 0 if limit is None else integer(limit, "limit", at_least=1)
+    arrays = [as_ids(ids, name=f"list {i}") for i, ids in enumerate(_sequence(lists, "lists"))]
+    checked = [number(w, f"weight {i}") for i, w in enumerate(_sequence(weights or (), "weights"))]
     if weights is not None and len(checked) != len(arrays):
         raise InvalidInputError(
             f"{len(checked)} weights given for {len(arrays)} lists; give one weight a list, or none"
         )
-    return _core.reciprocal_rank_fusion(arrays, k=float(k), weights=checked, limit=limit or 0)
+    return _core.reciprocal_rank_fusion(arrays, k=number(k, "k"), weights=checked, limit=most)
+
+
+def _sequence(values: Any, name: str) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError:
+        raise InvalidInputError(f"{name} is of type {type(values).__name__}, wanted a sequence") from None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arguments import integer, path_text
+from pincite.core.arguments import flag, integer, path_text
 from pincite.core.arrays import FloatArray, IdArray, as_allowed, as_vectors, axes
+from pincite.core.saved_index import SavedIndex
 
 __all__ = ["HnswBatch", "HnswIndex"]
 
@@ -36,7 +37,7 @@ class HnswBatch(NamedTuple):
     exact: npt.NDArray[np.bool_]
 
 
-class HnswIndex:
+class HnswIndex(SavedIndex[_core.HnswIndex]):
     """Approximate search over unit vectors by cosine. Immutable and safe to use from several threads.
 
     Make one with `HnswIndex.build` or `HnswIndex.load`. Scores are the same bits as those of `FlatIndex`; equal
@@ -59,18 +60,7 @@ class HnswIndex:
     [2, 1]
     """
 
-    __slots__ = ("_index",)
-
-    _index: _core.HnswIndex
-
-    def __init__(self) -> None:
-        raise TypeError("make an index with HnswIndex.build or HnswIndex.load")
-
-    @classmethod
-    def _of(cls, index: _core.HnswIndex) -> HnswIndex:
-        made = object.__new__(cls)
-        made._index = index
-        return made
+    __slots__ = ()
 
     @classmethod
     def build(
@@ -82,7 +72,7 @@ class HnswIndex:
         seed: int = 0,
         threads: int = 1,
         normalize: bool = False,
-    ) -> HnswIndex:
+    ) -> Self:
         """Build an index over a copy of `vectors`; the id of a row is its number.
 
         At the end every row searches for itself; a row that is not found at ``ef=40`` (nor an equal one) gets a
@@ -118,13 +108,16 @@ class HnswIndex:
                 ef_construction=integer(ef_construction, "ef_construction", at_least=1),
                 seed=integer(seed, "seed", at_least=0, at_most=2**32 - 1),
                 threads=integer(threads, "threads", at_least=1),
-                normalize=normalize,
+                normalize=flag(normalize, "normalize"),
             )
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> HnswIndex:
-        """Open a saved index. The file is memory-mapped and must not be changed while the index lives.
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
+        """Open a saved index.
+
+        The file is memory-mapped: while the index lives, replace it (as `save` does), but never write into it or
+        cut it short, which would end the process.
 
         Parameters
         ----------
@@ -142,17 +135,7 @@ class HnswIndex:
         IncompatibleIndexError
             If it holds another kind of index, or was written by another version.
         """
-        return cls._of(_core.HnswIndex.load(path_text(path), verify=verify))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write vectors and graph to one file, whole or not at all.
-
-        Raises
-        ------
-        StorageError
-            If the file cannot be written; what was at `path` is then still there.
-        """
-        self._index.save(path_text(path))
+        return cls._of(_core.HnswIndex.load(path_text(path), verify=flag(verify, "verify")))
 
     def search(
         self,
@@ -183,9 +166,9 @@ class HnswIndex:
 
         Returns
         -------
-        ids : (m,) int64 array, or (q, k) for several queries
+        ids : (n,) int64 array, or (q, k) for several queries
         scores : float32 array of the same shape
-            Best first. m < k if fewer rows are allowed; for several queries the rest is -1 and -inf.
+            Best first. n < k if fewer rows are allowed; for several queries the rest is -1 and -inf.
 
         Raises
         ------
@@ -203,7 +186,7 @@ class HnswIndex:
             k=integer(k, "k", at_least=1),
             ef=integer(ef, "ef", at_least=1),
             allowed=as_allowed(allowed),
-            normalize=normalize,
+            normalize=flag(normalize, "normalize"),
         )
 
     def search_batch(
@@ -243,13 +226,9 @@ class HnswIndex:
             ef=integer(ef, "ef", at_least=1),
             allowed=as_allowed(allowed),
             threads=integer(threads, "threads", at_least=1),
-            normalize=normalize,
+            normalize=flag(normalize, "normalize"),
             path=path,
         )
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._index)
 
     def __repr__(self) -> str:
         return f"<HnswIndex of {len(self)} vectors, dim {self.dim}, m {self.m}>"
@@ -258,6 +237,11 @@ class HnswIndex:
     def dim(self) -> int:
         """The number of components of a vector."""
         return self._index.dim
+
+    @property
+    def vectors(self) -> FloatArray:
+        """The ``(n, dim)`` float32 rows, a read-only view that keeps the index alive."""
+        return self._index.vectors
 
     @property
     def m(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pincite import _core
+from pincite.core.arguments import flag, word
 from pincite.types import Token
 
 __all__ = ["tokenize"]
@@ -52,5 +53,5 @@ def tokenize(text: str, *, analyzer: str = "unicode", query: bool = False) -> li
     >>> [(token.term, token.start, token.end) for token in pincite.tokenize("東京都", query=True)]
     [('東京', 0, 2), ('京都', 1, 3)]
     """
-    terms, *columns = _core.analyze(text, analyzer=analyzer, query=query)
+    terms, *columns = _core.analyze(text, analyzer=word(analyzer, "analyzer"), query=flag(query, "query"))
     return [Token(*fields) for fields in zip(terms, *(column.tolist() for column in columns), strict=True)]
