@@ -27,6 +27,19 @@ std::size_t count_visible(std::span<const std::uint32_t> ids, const std::optiona
 
 }  // namespace
 
+void bm25::Data::make_tables() {
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    const Postings list = postings(t);
+    if (list.ids.size() < table_worthy(n_docs)) continue;
+    TfTable& table = tables[static_cast<std::uint32_t>(t)];
+    table.resize(n_docs * n_fields);
+    for (std::size_t i = 0; i < list.tfs.size(); ++i) {
+      table[list.ids[i / n_fields] * n_fields + i % n_fields] =
+          static_cast<std::uint8_t>(std::min<std::uint32_t>(list.tfs[i], in_postings));
+    }
+  }
+}
+
 // One query against one view: its terms with their statistics.
 class BM25Query {
  public:
@@ -77,8 +90,10 @@ class BM25Query {
       const double weight = term.query.count * term.idf * (data_.params.k1 + 1.0);
       const double tf = largest_tf(term);
       const double bound = weight * tf / (data_.params.k1 + tf);
-      impacts.push_back({term.query.postings.ids, term.query.postings.tfs, static_cast<float>(weight),
-                         static_cast<float>(bound)});
+      const auto table = data_.tables.find(term.query.term);
+      impacts.push_back({term.query.postings.ids, term.query.postings.tfs,
+                         table == data_.tables.end() ? std::span<const std::uint8_t>() : table->second,
+                         static_cast<float>(weight), static_cast<float>(bound)});
     }
     return bm25::candidates(std::move(impacts), options.k,
                             {view_.gains_, data_.n_fields, static_cast<float>(data_.params.k1),
