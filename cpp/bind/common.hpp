@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -60,8 +61,9 @@ class Texts {
 [[nodiscard]] std::string_view utf8_view(const py::handle& text, const std::string& who);
 
 /// `allowed` as a bitmap over `size` rows: None (all: no bitmap), a bool array with one value a row, or an
-/// int64 array of row ids in any order. Throws InvalidInputError.
-[[nodiscard]] std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size);
+/// int64 array of row ids in any order. Throws InvalidInputError, whose text calls it `name`.
+[[nodiscard]] std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size,
+                                                   const std::string& name = "allowed");
 
 /// The address of an optional's value, or nullptr.
 template <class T>

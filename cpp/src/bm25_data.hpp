@@ -70,6 +70,12 @@ struct Data {
             positions.subspan(position, static_cast<std::size_t>(position_offsets[term + 1]) - position)};
   }
 
+  /// The table of a term, empty where it has none.
+  [[nodiscard]] std::span<const std::uint8_t> table(std::uint32_t term) const {
+    const auto found = tables.find(term);
+    return found == tables.end() ? std::span<const std::uint8_t>() : std::span(found->second);
+  }
+
   /// Fills `tables`, once everything else is there.
   void make_tables();
 
