@@ -160,7 +160,7 @@ void register_bm25(py::module_& module) {
       .def(
           "view",
           [](const BM25Index& index, const py::object& visible) {
-            std::optional<Bitmap> rows = unpack_allowed(visible, index.size());
+            std::optional<Bitmap> rows = unpack_allowed(visible, index.size(), "visible");
             const py::gil_scoped_release release;  // the index is immutable
             return std::const_pointer_cast<BM25View>(index.view(std::move(rows)));
           },

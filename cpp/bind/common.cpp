@@ -37,13 +37,13 @@ Texts::Texts(const py::iterable& texts) {
   }
 }
 
-std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size) {
+std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size, const std::string& name) {
   if (allowed.is_none()) return std::nullopt;
   Bitmap bitmap(size);
   if (py::isinstance<py::array_t<bool>>(allowed)) {
     const auto mask = py::array_t<bool, py::array::c_style | py::array::forcecast>(allowed);
     if (mask.ndim() != 1 || static_cast<std::size_t>(mask.size()) != size) {
-      throw InvalidInputError("allowed is a mask of " + std::to_string(mask.size()) +
+      throw InvalidInputError(name + " is a mask of " + std::to_string(mask.size()) +
                               " values, the index has " + std::to_string(size) +
                               " rows; give one value a row");
     }
@@ -55,12 +55,12 @@ std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size
   }
   const auto ids = IdArray::ensure(allowed);
   if (!py::isinstance<py::array_t<std::int64_t>>(allowed) || !ids || ids.ndim() != 1) {
-    throw InvalidInputError("allowed is of type " + type_name(allowed) +
+    throw InvalidInputError(name + " is of type " + type_name(allowed) +
                             ", wanted None, a bool mask with one value a row, or an int64 array of row ids");
   }
   for (const std::int64_t id : span_of(ids)) {
     if (id < 0 || static_cast<std::size_t>(id) >= size) {
-      throw InvalidInputError("allowed names row " + std::to_string(id) + ", the index has rows 0 to " +
+      throw InvalidInputError(name + " names row " + std::to_string(id) + ", the index has rows 0 to " +
                               std::to_string(static_cast<std::int64_t>(size) - 1));
     }
     bitmap.set(static_cast<std::size_t>(id));

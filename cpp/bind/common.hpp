@@ -74,8 +74,9 @@ class Texts {
 }
 
 /// `allowed` as a bitmap over `size` rows: None (all: no bitmap), a bool array with one value a row, or an
-/// int64 array of row ids in any order. Throws InvalidInputError.
-[[nodiscard]] std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size);
+/// int64 array of row ids in any order. Throws InvalidInputError, whose text calls it `name`.
+[[nodiscard]] std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size,
+                                                   const std::string& name = "allowed");
 
 /// Throws InvalidInputError when k columns for each of `queries` would be little but padding, and too much of
 /// it: k beyond the `rows` of the index, and more than 2^26 columns in all.

@@ -1,17 +1,14 @@
 #include "pincite/bm25.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
-#include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "bm25_data.hpp"
 #include "bm25_prune.hpp"
 #include "bm25_query.hpp"
 #include "bm25_score.hpp"
+#include "parallel.hpp"
 #include "pincite/error.hpp"
 
 namespace pincite {
@@ -26,6 +23,19 @@ std::size_t count_visible(std::span<const std::uint32_t> ids, const std::optiona
 }
 
 }  // namespace
+
+void bm25::Data::make_tables() {
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    const Postings list = postings(t);
+    if (list.ids.size() < table_worthy(n_docs)) continue;
+    TfTable& table = tables[static_cast<std::uint32_t>(t)];
+    table.resize(n_docs * n_fields);
+    for (std::size_t i = 0; i < list.tfs.size(); ++i) {
+      table[list.ids[i / n_fields] * n_fields + i % n_fields] =
+          static_cast<std::uint8_t>(std::min<std::uint32_t>(list.tfs[i], in_postings));
+    }
+  }
+}
 
 // One query against one view: its terms with their statistics.
 class BM25Query {
@@ -47,23 +57,35 @@ class BM25Query {
 
   [[nodiscard]] std::span<const Term> terms() const noexcept { return terms_; }
 
-  [[nodiscard]] double score(const Term& term, std::uint32_t id, std::size_t posting) const {
+  [[nodiscard]] double score(const Term& term, std::uint32_t id, std::span<const std::uint32_t> tfs) const {
     const std::size_t n = data_.n_fields;
-    return bm25::term_score(data_.params, view_.mean_lengths_,
-                            term.query.postings.tfs.subspan(posting * n, n), data_.lengths.subspan(id * n, n),
+    return bm25::term_score(data_.params, view_.mean_lengths_, tfs, data_.lengths.subspan(id * n, n),
                             term.idf, term.query.count);
   }
 
   /// The scores of `ids`, which ascend.
   [[nodiscard]] std::vector<double> scores(std::span<const std::uint32_t> ids) const {
+    const std::size_t n = data_.n_fields;
     std::vector<double> out(ids.size(), 0.0);
+    std::vector<std::uint32_t> tfs(n);
     for (const Term& term : terms_) {
-      const auto& list = term.query.postings.ids;
-      auto at = list.begin();
+      const bm25::Postings& postings = term.query.postings;
+      const auto table = data_.table(term.query.term);
+      auto at = postings.ids.begin();
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        at = std::lower_bound(at, list.end(), ids[i]);
-        if (at == list.end()) break;
-        if (*at == ids[i]) out[i] += score(term, ids[i], static_cast<std::size_t>(at - list.begin()));
+        if (!table.empty()) {
+          const auto row = table.subspan(ids[i] * n, n);
+          std::copy(row.begin(), row.end(), tfs.begin());
+          if (std::all_of(row.begin(), row.end(), [](std::uint8_t tf) { return tf == 0; })) continue;
+          if (std::find(row.begin(), row.end(), bm25::in_postings) == row.end()) {
+            out[i] += score(term, ids[i], tfs);
+            continue;
+          }
+        }
+        at = std::lower_bound(at, postings.ids.end(), ids[i]);
+        if (at == postings.ids.end()) break;
+        const auto posting = static_cast<std::size_t>(at - postings.ids.begin());
+        if (*at == ids[i]) out[i] += score(term, ids[i], postings.tfs.subspan(posting * n, n));
       }
     }
     return out;
@@ -77,8 +99,8 @@ class BM25Query {
       const double weight = term.query.count * term.idf * (data_.params.k1 + 1.0);
       const double tf = largest_tf(term);
       const double bound = weight * tf / (data_.params.k1 + tf);
-      impacts.push_back({term.query.postings.ids, term.query.postings.tfs, static_cast<float>(weight),
-                         static_cast<float>(bound)});
+      impacts.push_back({term.query.postings.ids, term.query.postings.tfs, data_.table(term.query.term),
+                         static_cast<float>(weight), static_cast<float>(bound)});
     }
     return bm25::candidates(std::move(impacts), options.k,
                             {view_.gains_, data_.n_fields, static_cast<float>(data_.params.k1),
@@ -194,27 +216,10 @@ std::vector<std::vector<Hit<double>>> BM25View::search_batch(std::span<const std
                                                              std::size_t threads) const {
   std::vector<std::vector<Hit<double>>> out(queries.size());
   std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < queries.size(); i = next++) out[i] = search(queries[i], options);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      next = queries.size();
-    }
-  };
-  std::vector<std::thread> helpers;
-  const std::size_t wanted = std::min(threads, queries.size());
-  try {
-    for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads to be had: those that run do the work.
-  }
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  if (failure) std::rethrow_exception(failure);
+  const std::size_t parts = std::clamp<std::size_t>(std::min(threads, queries.size()), 1, max_threads);
+  run_parts(parts, [&](std::size_t) {
+    for (std::size_t i = next++; i < queries.size(); i = next++) out[i] = search(queries[i], options);
+  });
   return out;
 }
 
@@ -248,7 +253,7 @@ std::vector<BM25Contribution> BM25View::explain(std::string_view query, std::siz
         entry.positions[f].assign(places.begin(), places.end());
         position += entry.tf[f];
       }
-      entry.score = prepared.score(term, doc, at);
+      entry.score = prepared.score(term, doc, postings.tfs.subspan(at * n, n));
     }
     out.push_back(std::move(entry));
   }

@@ -266,6 +266,7 @@ BM25Index BM25Builder::finish(BM25Params params, std::span<const std::string_vie
   data->positions = data->keep(std::move(positions));
   data->frontier_offsets = data->keep(std::move(frontier_offsets));
   data->frontier = data->keep(std::move(frontier));
+  data->make_tables();
   const Analyzer analyzer = state.analyzer;
   state = State{};
   state.analyzer = analyzer;

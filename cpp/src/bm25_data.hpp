@@ -1,10 +1,12 @@
 // The inverted index itself: flat arrays, owned or in a memory map.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,17 @@ struct FrontierPoint {
   std::uint32_t length;
 };
 
+/// The frequencies of a frequent term by document instead of by posting, to look one up at once: (documents,
+/// fields), 0 where it does not stand, `in_postings` where the postings have to say.
+using TfTable = std::vector<std::uint8_t>;
+inline constexpr std::uint8_t in_postings = 255;
+
+/// A term of at least this many postings has a table. It takes a byte a document and field, and thus at most
+/// about as much as the postings do.
+[[nodiscard]] inline std::size_t table_worthy(std::size_t n_docs) noexcept {
+  return std::max<std::size_t>(256, n_docs / 16);
+}
+
 struct Data {
   BM25Params params;
   std::size_t n_docs = 0;
@@ -45,6 +58,7 @@ struct Data {
   std::span<const std::uint64_t> frontier_offsets;  // (terms * fields + 1): into frontier
   std::span<const FrontierPoint> frontier;
   std::vector<std::shared_ptr<const void>> owners;
+  std::unordered_map<std::uint32_t, TfTable> tables;  // a frequent term's; not in the file
 
   [[nodiscard]] bool stemmed() const noexcept { return !params.stemmer.empty(); }
 
@@ -55,6 +69,15 @@ struct Data {
     return {ids.subspan(first, count), tfs.subspan(first * n_fields, count * n_fields),
             positions.subspan(position, static_cast<std::size_t>(position_offsets[term + 1]) - position)};
   }
+
+  /// The table of a term, empty where it has none.
+  [[nodiscard]] std::span<const std::uint8_t> table(std::uint32_t term) const {
+    const auto found = tables.find(term);
+    return found == tables.end() ? std::span<const std::uint8_t>() : std::span(found->second);
+  }
+
+  /// Fills `tables`, once everything else is there.
+  void make_tables();
 
   /// Takes a vector over and gives a view that lives as long as the data.
   template <class T>

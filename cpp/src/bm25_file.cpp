@@ -29,6 +29,7 @@ class Loader {
     read_params();
     read_sections();
     check_postings();
+    data_->make_tables();
     data_->owners.push_back(file_);
     return data_;
   }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <utility>
 
+#include "bm25_data.hpp"
 #include "pincite/topk.hpp"
 
 namespace pincite::bm25 {
@@ -14,6 +16,7 @@ namespace {
 constexpr std::uint32_t window = 4096;
 // The first pass looks at short lists alone, of this many postings in all, to learn a floor for the second.
 constexpr std::size_t probe_postings = 4096;
+constexpr float least = std::numeric_limits<float>::min();
 // Reading this many postings costs about what looking one up does.
 constexpr std::size_t postings_worth_a_search = 64;
 
@@ -40,23 +43,25 @@ struct Cursor {
   }
 };
 
+template <int Fields>  // 0: any number
 class Sweep {
  public:
   Sweep(std::size_t k, const PruneContext& context, float margin)
-      : context_(context), n_docs_(context.gains.size() / context.n_fields), top_(k), margin_(margin) {}
+      : context_(context),
+        top_(k),
+        margin_(margin),
+        sums_(window),
+        found_(std::make_unique_for_overwrite<Hit<float>[]>(window)) {}
 
   // Scores what can matter of `terms`, which are ordered by bound, ascending.
   void run(std::vector<Cursor> terms, float floor) {
     floor_ = floor;
     terms_ = std::move(terms);
-    float sum = 0.0F;
-    for (const Cursor& term : terms_) below_.push_back(sum += term.impacts.bound);
+    below_.push_back(0.0F);
+    for (const Cursor& term : terms_) below_.push_back(below_.back() + term.impacts.bound);
     while (next_window()) {
-      if (context_.n_fields == 1) {
-        accumulate<1>();
-      } else {
-        accumulate<0>();
-      }
+      accumulate();
+      for (std::size_t t = essential_; t-- > 0 && n_found_ > 0;) complete(terms_[t], below_[t]);
       settle();
     }
   }
@@ -73,13 +78,33 @@ class Sweep {
   }
 
  private:
+  // The score of a term from its frequencies in a document, one a field.
+  struct Formula {
+    const float* gains;
+    std::size_t n_fields;
+    float weight;
+    float k1;
+
+    template <class Tf>
+    [[nodiscard]] float operator()(const Tf* tfs, std::size_t id) const {
+      float tf = static_cast<float>(tfs[0]) * gains[id * n_fields];
+      for (std::size_t f = 1; f < n_fields; ++f) tf += static_cast<float>(tfs[f]) * gains[id * n_fields + f];
+      return weight * tf / (k1 + tf);
+    }
+  };
+  [[nodiscard]] std::size_t fields() const { return Fields == 1 ? 1 : context_.n_fields; }
+  [[nodiscard]] Formula formula(const Impacts& impacts) const {
+    // Above 0, so that a frequency of 0 gives a score of 0 with k1 = 0 too.
+    return {context_.gains.data(), fields(), impacts.weight, std::max(least, context_.k1)};
+  }
+
   // Whether a document with this score, or upper bound of one, can still be among the k best.
   [[nodiscard]] bool reaches(float score) const { return score * margin_ >= floor_; }
 
   // Lets go of terms that cannot lift a document over the floor by themselves, and finds the next document
   // that one of the others has. False: there is none.
   bool next_window() {
-    while (essential_ < terms_.size() && !reaches(below_[essential_])) ++essential_;
+    while (essential_ < terms_.size() && !reaches(below_[essential_ + 1])) ++essential_;
     bool any = false;
     for (std::size_t i = essential_; i < terms_.size(); ++i) {
       if (terms_[i].done()) continue;
@@ -89,64 +114,98 @@ class Sweep {
     return any;
   }
 
-  template <int Fields>
-  [[nodiscard]] float score(const Impacts& impacts, std::size_t i) const {
-    float tf = 0.0F;
-    const std::size_t id = impacts.ids[i];
-    if constexpr (Fields == 1) {
-      tf = static_cast<float>(impacts.tfs[i]) * context_.gains[id];
-    } else {
-      for (std::size_t f = 0; f < context_.n_fields; ++f) {
-        tf += static_cast<float>(impacts.tfs[i * context_.n_fields + f]) *
-              context_.gains[id * context_.n_fields + f];
-      }
-    }
-    return impacts.weight * tf / (context_.k1 + tf);
-  }
-  [[nodiscard]] float score(const Impacts& impacts, std::size_t i) const {
-    return context_.n_fields == 1 ? score<1>(impacts, i) : score<0>(impacts, i);
+  // Calls `visit` for the postings of a term within the window, and moves the term behind them.
+  template <class Visit>
+  void for_each_in_window(Cursor& term, const Visit& visit) const {
+    const auto ids = term.impacts.ids;
+    const std::uint32_t start = start_;
+    std::size_t i = term.at;
+    for (; i < ids.size() && ids[i] - start < window; ++i) visit(ids[i] - start, i);
+    term.at = i;
   }
 
-  // Adds up the essential terms within the window. `touched_` lists its documents, each once.
-  template <int Fields>
+  // Adds up the essential terms within the window, and finds the documents that can reach the floor with the
+  // others on top.
   void accumulate() {
-    std::size_t n = 0;  // a local: the loop would wait for the member's store
+    std::array<std::uint32_t, window + 1> touched;
+    std::size_t n = 0;
+    float* const sums = sums_.data();
+    const std::size_t start = start_;
     for (std::size_t t = essential_; t < terms_.size(); ++t) {
-      Cursor& term = terms_[t];
-      const Impacts impacts = term.impacts;
-      std::size_t i = term.at;
-      for (; i < impacts.ids.size() && impacts.ids[i] - start_ < window; ++i) {
-        const std::uint32_t local = impacts.ids[i] - start_;
-        const float sum = sums_[local];
-        touched_[n] = local;
+      const Formula score = formula(terms_[t].impacts);
+      const std::uint32_t* tfs = terms_[t].impacts.tfs.data();
+      for_each_in_window(terms_[t], [&](std::uint32_t local, std::size_t i) {
+        const float sum = sums[local];
+        touched[n] = local;
         n += sum == 0.0F ? 1 : 0;
-        // Above 0 even where a forged file makes a score vanish: `touched_` holds each document once.
-        sums_[local] = sum + std::max(std::numeric_limits<float>::min(), score<Fields>(impacts, i));
-      }
-      term.at = i;
+        // Above 0 even where a forged file makes a score vanish: `touched` holds each document once.
+        sums[local] = sum + std::max(least, score(tfs + i * score.n_fields, start + local));
+      });
     }
-    n_touched_ = n;
+    n_found_ = n;
+    for (std::size_t i = 0; i < n; ++i) found_[i].id = touched[i];
+    keep(below_[essential_], [&](const Hit<float>& hit) { return std::exchange(sums[hit.id], 0.0F); });
   }
 
-  // Completes the documents of the window that can reach the floor, and clears it. The other terms are taken
-  // from the highest bound down; before each, documents that can no longer reach the floor are dropped.
-  void settle() {
-    bool sorted = false;
-    for (std::size_t t = essential_; t-- > 0;) {
-      drop_below(below_[t]);
-      if (n_touched_ == 0) return;
-      Cursor& term = terms_[t];
-      term.seek(start_);
-      if (n_touched_ * postings_worth_a_search > expected_in_window(term)) {
-        context_.n_fields == 1 ? merge<1>(term) : merge<0>(term);
-        continue;
-      }
-      if (!std::exchange(sorted, true)) std::sort(touched_.begin(), touched_.begin() + n_touched_);
-      search(term);
+  // Gives each found document a new score, and forgets those that cannot reach the floor with `more` on top.
+  template <class Score>
+  void keep(float more, const Score& score) {
+    const float margin = margin_;  // locals: the stores below could change the members
+    const float floor = floor_;
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < n_found_; ++i) {
+      const Hit<float> hit{found_[i].id, score(found_[i])};
+      found_[n] = hit;
+      n += (hit.score + more) * margin >= floor ? 1 : 0;
     }
-    drop_below(0.0F);
-    for (std::size_t i = 0; i < n_touched_; ++i) {
-      const Hit<float> hit{start_ + touched_[i], std::exchange(sums_[touched_[i]], 0.0F)};
+    n_found_ = n;
+  }
+
+  // Adds a term to the found documents: from its table, by a search for each of few, or by reading the
+  // window.
+  void complete(Cursor& term, float more) {
+    const Impacts impacts = term.impacts;
+    const Formula score = formula(impacts);
+    const std::size_t start = start_;
+    if (!impacts.table.empty()) {
+      keep(more, [&](const Hit<float>& hit) {
+        const std::uint8_t* tfs = impacts.table.data() + (start + hit.id) * score.n_fields;
+        if (std::find(tfs, tfs + score.n_fields, in_postings) == tfs + score.n_fields) {
+          return hit.score + score(tfs, start + hit.id);
+        }
+        Cursor whole{impacts};
+        return hit.score + sought(whole, start_ + hit.id);
+      });
+      return;
+    }
+    term.seek(start_);
+    const std::size_t n_docs = context_.gains.size() / context_.n_fields;
+    if (n_found_ * postings_worth_a_search <= impacts.ids.size() * window / n_docs) {
+      std::sort(found_.get(), found_.get() + n_found_,
+                [](const auto& a, const auto& b) { return a.id < b.id; });
+      keep(more, [&](const Hit<float>& hit) { return hit.score + sought(term, start_ + hit.id); });
+      return;
+    }
+    float* const sums = sums_.data();
+    const std::size_t first = term.at;
+    for_each_in_window(term, [&](std::uint32_t local, std::size_t i) {
+      sums[local] = score(impacts.tfs.data() + i * score.n_fields, start + local);
+    });
+    keep(more, [&](const Hit<float>& hit) { return hit.score + sums[hit.id]; });
+    for (std::size_t i = first; i < term.at; ++i) sums[impacts.ids[i] - start_] = 0.0F;
+  }
+
+  // The score of the term in a document, 0 where that lacks it; `id` is not below that of the cursor.
+  [[nodiscard]] float sought(Cursor& term, std::uint32_t id) const {
+    term.seek(id);
+    if (term.done() || term.id() != id) return 0.0F;
+    return formula(term.impacts)(term.impacts.tfs.data() + term.at * fields(), id);
+  }
+
+  // Takes the found documents of the window as candidates.
+  void settle() {
+    for (std::size_t i = 0; i < n_found_; ++i) {
+      const Hit<float> hit{start_ + found_[i].id, found_[i].score};
       if (!reaches(hit.score)) continue;  // the floor may have risen
       if (context_.visible != nullptr && !context_.visible->test(hit.id)) continue;
       if (context_.allowed != nullptr && !context_.allowed->test(hit.id)) continue;
@@ -156,89 +215,56 @@ class Sweep {
     }
   }
 
-  // Forgets the touched documents that cannot reach the floor with `more` on top.
-  void drop_below(float more) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < n_touched_; ++i) {
-      const std::uint32_t local = touched_[i];
-      const bool stays = reaches(sums_[local] + more);
-      touched_[kept] = local;
-      kept += stays ? 1 : 0;
-      sums_[local] = stays ? sums_[local] : 0.0F;
-    }
-    n_touched_ = kept;
-  }
-
-  [[nodiscard]] std::size_t expected_in_window(const Cursor& term) const {
-    return term.impacts.ids.size() * window / n_docs_;
-  }
-
-  // Adds a term to the touched documents by reading its part of the window.
-  template <int Fields>
-  void merge(Cursor& term) {
-    const Impacts impacts = term.impacts;
-    std::size_t i = term.at;
-    for (; i < impacts.ids.size() && impacts.ids[i] - start_ < window; ++i) {
-      const std::uint32_t local = impacts.ids[i] - start_;
-      if (sums_[local] != 0.0F) sums_[local] += score<Fields>(impacts, i);
-    }
-    term.at = i;
-  }
-
-  // The same by looking each document up; `touched_` ascends.
-  void search(Cursor& term) {
-    for (std::size_t i = 0; i < n_touched_; ++i) {
-      const std::uint32_t id = start_ + touched_[i];
-      term.seek(id);
-      if (term.done()) return;
-      if (term.id() == id) sums_[touched_[i]] += score(term.impacts, term.at);
-    }
-  }
-
   const PruneContext& context_;
-  std::size_t n_docs_;
   TopK<float> top_;
   float margin_;
   float floor_ = 0.0F;
   std::vector<Cursor> terms_;
-  std::vector<float> below_;   // below_[i]: what terms 0 to i can add at most
+  std::vector<float> below_;   // below_[i]: what the first i terms can add at most
   std::size_t essential_ = 0;  // terms from here on are read whole
   std::uint32_t start_ = 0;
-  std::array<float, window> sums_{};
-  std::array<std::uint32_t, window + 1> touched_;
-  std::size_t n_touched_ = 0;
+  std::vector<float> sums_;              // by document of the window; all 0 between the steps
+  std::unique_ptr<Hit<float>[]> found_;  // the first `n_found_`; ids from the start of the window
+  std::size_t n_found_ = 0;
   std::vector<Hit<float>> kept_;
 };
 
-}  // namespace
-
-std::vector<std::uint32_t> candidates(std::vector<Impacts> terms, std::size_t k,
-                                      const PruneContext& context) {
-  std::sort(terms.begin(), terms.end(), [](const Impacts& a, const Impacts& b) { return a.bound < b.bound; });
+template <int Fields>
+std::vector<std::uint32_t> propose(const std::vector<Impacts>& terms, std::size_t k,
+                                   const PruneContext& context) {
   // Rounding: each product, sum and quotient is off by at most 2^-24 of itself, all terms are positive, and a
   // score takes fewer than 2 * fields + terms + 8 of them. Twice that, on both sides of the comparison.
   const auto roundings = static_cast<float>(2 * context.n_fields + terms.size() + 8);
   const float margin = 1.0F + roundings * 0x1p-22F;
+  const auto cursors_from = [&](std::size_t first) {
+    std::vector<Cursor> cursors;
+    for (std::size_t i = first; i < terms.size(); ++i) cursors.push_back({terms[i]});
+    return cursors;
+  };
 
   std::size_t short_lists = terms.size();
   std::size_t postings = 0;
   while (short_lists > 0 && postings + terms[short_lists - 1].ids.size() <= probe_postings) {
     postings += terms[--short_lists].ids.size();
   }
-  const auto cursors_from = [&](std::size_t first) {
-    std::vector<Cursor> cursors;
-    for (std::size_t i = first; i < terms.size(); ++i) cursors.push_back({terms[i]});
-    return cursors;
-  };
   float floor = 0.0F;
   if (short_lists > 0 && short_lists < terms.size()) {
-    Sweep probe(k, context, margin);
+    Sweep<Fields> probe(k, context, margin);
     probe.run(cursors_from(short_lists), 0.0F);
     floor = probe.floor();
   }
-  Sweep sweep(k, context, margin);
+  Sweep<Fields> sweep(k, context, margin);
   sweep.run(cursors_from(0), floor);
-  std::vector<std::uint32_t> ids = sweep.take();
+  return sweep.take();
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> candidates(std::vector<Impacts> terms, std::size_t k,
+                                      const PruneContext& context) {
+  std::sort(terms.begin(), terms.end(), [](const Impacts& a, const Impacts& b) { return a.bound < b.bound; });
+  std::vector<std::uint32_t> ids =
+      context.n_fields == 1 ? propose<1>(terms, k, context) : propose<0>(terms, k, context);
   std::sort(ids.begin(), ids.end());
   return ids;
 }

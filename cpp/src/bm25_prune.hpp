@@ -15,6 +15,7 @@ namespace pincite::bm25 {
 struct Impacts {
   std::span<const std::uint32_t> ids;
   std::span<const std::uint32_t> tfs;
+  std::span<const std::uint8_t> table;  // of a frequent term, the same by document: see Data::tables
   float weight;
   float bound;
 };

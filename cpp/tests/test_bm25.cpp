@@ -3,6 +3,8 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "pincite/bm25.hpp"
 #include "pincite/error.hpp"
@@ -25,9 +27,10 @@ std::string random_text(std::mt19937& random, std::size_t longest) {
   return text;
 }
 
-BM25Index random_index(std::size_t n_docs, std::size_t n_fields) {
+BM25Index random_index(std::size_t n_docs, std::size_t n_fields, double k1 = 1.2) {
   std::mt19937 random(11);
   BM25Params params;
+  params.k1 = k1;
   params.analyzer = pincite::Analyzer::ascii;
   params.fields.clear();
   for (std::size_t f = 0; f < n_fields; ++f)
@@ -41,9 +44,11 @@ BM25Index random_index(std::size_t n_docs, std::size_t n_fields) {
   return builder.finish(params);
 }
 
+// Its frequent words have tables of frequencies; the operators make lists that have none.
 TEST_CASE("bm25: the pruned search finds what scoring everything finds") {
-  for (const std::size_t n_fields : {std::size_t{1}, std::size_t{3}}) {
-    const BM25Index index = random_index(9000, n_fields);
+  const std::vector<std::pair<std::size_t, double>> fields_and_k1 = {{1, 1.2}, {3, 1.2}, {1, 0.0}};
+  for (const auto& [n_fields, k1] : fields_and_k1) {
+    const BM25Index index = random_index(9000, n_fields, k1);
     Bitmap visible(index.size());
     Bitmap allowed(index.size());
     for (std::size_t i = 0; i < index.size(); ++i) {
@@ -72,6 +77,24 @@ TEST_CASE("bm25: the pruned search finds what scoring everything finds") {
         }
       }
     }
+  }
+}
+
+TEST_CASE("bm25: a table that cannot hold a frequency leaves it to the postings") {
+  BM25Params params;
+  BM25Builder builder(params.analyzer, 1);
+  const auto add = [&](const std::string& text) { builder.add(std::vector<std::string_view>{text}); };
+  for (int i = 0; i < 20; ++i) add("often seldom");
+  for (int i = 0; i < 4980; ++i) add(i < 1000 ? "a b c d e f g h i j k" : "often b c d e f g h i j k");
+  std::string longest;  // the best only if "often" counts as more than 255 times
+  for (int i = 0; i < 410; ++i) longest += " seldom";
+  for (int i = 0; i < 2000; ++i) longest += " often";
+  add(longest);
+  const BM25Index index = builder.finish(params);
+  for (const bool exhaustive : {true, false}) {
+    const auto found = index.view()->search("often seldom", {.exhaustive = exhaustive});
+    REQUIRE(found.size() == 10);
+    CHECK(found[0].id == 5000);
   }
 }
 

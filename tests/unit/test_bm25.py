@@ -9,7 +9,7 @@ import pytest
 
 import pincite
 from pincite.core import stemming
-from pincite.errors import InvalidInputError
+from pincite.errors import IncompatibleIndexError, InvalidInputError
 
 build = pincite.BM25Index.build
 
@@ -94,6 +94,10 @@ def test_a_phrase_does_not_cross_fields():
         (lambda: build(["a"]).search("a", k=0), "k is 0", "at least 1"),
         (lambda: build(["a"]).search("a", allowed=[1]), "row 1", "0 to 0"),
         (lambda: build(["a"]).search("a", allowed=np.ones(2, bool)), "2 values", "1 rows"),
+        (lambda: build(["a"]).search("a", visible=[1]), "visible names row 1", "0 to 0"),
+        (lambda: build(["a"]).view(np.ones(2, bool)), "visible is a mask of 2 values", "1 rows"),
+        (lambda: build(["a"]).view(np.ones((1, 1), bool)), "visible has shape (1, 1)", "one axis"),
+        (lambda: build(["a"]).view(["x"]), "visible", "integer"),
         (lambda: build(["a"]).search_batch(["a"], threads=0), "threads is 0", "at least 1"),
         (lambda: build(["a"]).explain("a", 1), "id is 1", "1 documents"),
         (lambda: build(["a"]).explain("a", -1), "id is -1", "from 0"),
@@ -148,6 +152,13 @@ def test_a_word_is_stemmed_once(stemmer_calls, tmp_path):
     assert loaded.stemmer == "english"
     assert loaded.search("running")[0].tolist() == [0, 1]
     assert stemmer_calls == []
+
+
+def test_an_index_with_a_stemmer_that_is_not_installed_is_incompatible(tmp_path, monkeypatch):
+    build(["runs"], stemmer="english").save(tmp_path / "index")
+    monkeypatch.setattr("Stemmer.algorithms", lambda: ["german"])
+    with pytest.raises(IncompatibleIndexError, match=r"index: built with .*'english'.*german.*; install .* or build"):
+        pincite.BM25Index.load(tmp_path / "index")
 
 
 def test_threads_share_an_index_and_its_stemmer():

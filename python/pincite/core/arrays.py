@@ -71,7 +71,7 @@ def as_ids(values: npt.ArrayLike, *, name: str) -> IdArray:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def as_allowed(allowed: npt.ArrayLike | None) -> RowFilter:
+def as_allowed(allowed: npt.ArrayLike | None, *, name: str = "allowed") -> RowFilter:
     """Return a row filter as the core takes it: None, a bool mask, or int64 row ids.
 
     Raises
@@ -84,9 +84,9 @@ def as_allowed(allowed: npt.ArrayLike | None) -> RowFilter:
     array = _as_array(allowed, "allowed")
     if array.dtype == np.bool_:
         if array.ndim != 1:
-            raise InvalidInputError(f"allowed has shape {array.shape}, wanted a mask with one axis")
+            raise InvalidInputError(f"{name} has shape {array.shape}, wanted a mask with one axis")
         return np.ascontiguousarray(array)
-    return as_ids(array, name="allowed")
+    return as_ids(array, name=name)
 
 
 def _as_array(values: Any, name: str) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pincite import _core
 from pincite.core.arrays import IdArray, as_allowed
 from pincite.core.stemming import WordStemmer
-from pincite.errors import InvalidInputError
+from pincite.errors import IncompatibleIndexError, InvalidInputError
 
 __all__ = ["BM25Index", "BM25Term", "BM25View", "highlights"]
 
@@ -272,9 +272,16 @@ class BM25Index:
         IndexCorruptError
             If it is damaged, cut short or forged.
         IncompatibleIndexError
-            If it is of another kind or version.
+            If it is of another kind or version, or has a stemmer that is not installed.
         """
-        return cls(_core.BM25Index.load(os.fspath(path)))
+        core = _core.BM25Index.load(os.fspath(path))
+        try:
+            return cls(core)
+        except InvalidInputError as error:
+            raise IncompatibleIndexError(
+                f"{os.fspath(path)}: built with a stemmer that is not installed ({error}); "
+                "install the PyStemmer that has it, or build the index again with another"
+            ) from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to one file, whole or not at all.
@@ -342,7 +349,7 @@ class BM25Index:
         """
         if visible is None:
             return self._whole
-        return BM25View(self._core.view(visible=as_allowed(visible)), self)
+        return BM25View(self._core.view(visible=as_allowed(visible, name="visible")), self)
 
     def search(
         self,
@@ -368,9 +375,10 @@ class BM25Index:
             where the same documents are visible to several searches.
         operators : bool, default False
             Read two operators in the query. ``"quoted words"`` match where they stand in a row in one field
-            (occurrences may overlap); ``prefix*`` matches every word that begins so, before stemming. Either
-            is scored as if it had been indexed as one term. There is no malformed query: a quote without a
-            partner, a ``*`` that does not touch the end of a word, and quotes around nothing are passed over.
+            (occurrences may overlap); ``prefix*`` matches every word that begins so, before stemming, and with
+            a stemmer every other word of the same stems. Either is scored as if it had been indexed as one
+            term. There is no malformed query: a quote without a partner, a ``*`` that does not touch the end
+            of a word, and quotes around nothing are passed over.
 
         Returns
         -------
