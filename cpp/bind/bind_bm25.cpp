@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common.hpp"
+#include "hit_columns.hpp"
 #include "pincite/bm25.hpp"
 #include "pincite/error.hpp"
 #include "register.hpp"
@@ -53,16 +54,12 @@ std::pair<IdArray, Scores> search(const BM25View& view, const py::str& query, st
                                   bool exhaustive) {
   const std::string_view text = utf8_view(query, "query");
   const std::optional<Bitmap> rows = unpack_allowed(allowed, view.n_rows());
-  std::vector<std::int64_t> ids;
-  std::vector<double> scores;
+  auto columns = HitColumns<double>::one();
   {
     const py::gil_scoped_release release;  // the view is immutable; `query` outlives the call
-    for (const auto& hit : view.search(text, {k, pointer_to(rows), operators, &stems, exhaustive})) {
-      ids.push_back(hit.id);
-      scores.push_back(hit.score);
-    }
+    columns.add(view.search(text, {k, pointer_to(rows), operators, &stems, exhaustive}));
   }
-  return {array_from(std::move(ids)), array_from(std::move(scores))};
+  return columns.hits();
 }
 
 std::tuple<IdArray, Scores, IdArray> search_batch(const BM25View& view, const py::iterable& queries,
@@ -71,25 +68,16 @@ std::tuple<IdArray, Scores, IdArray> search_batch(const BM25View& view, const py
   const Texts texts(queries);
   const std::size_t n = texts.views().size();
   const std::optional<Bitmap> rows = unpack_allowed(allowed, view.n_rows());
-  std::vector<std::int64_t> ids;
-  std::vector<double> scores;
-  std::vector<std::int64_t> counts;
+  auto columns = HitColumns<double>::batch(n, k, view.n_rows());
   {
     const py::gil_scoped_release release;  // the view is immutable; `texts` holds the strings
-    const auto found = view.search_batch(texts.views(), {k, pointer_to(rows), operators, &stems}, threads);
-    ids.resize(n * k, -1);
-    scores.resize(n * k, -std::numeric_limits<double>::infinity());
-    for (std::size_t q = 0; q < n; ++q) {
-      for (std::size_t i = 0; i < found[q].size(); ++i) {
-        ids[q * k + i] = found[q][i].id;
-        scores[q * k + i] = found[q][i].score;
-      }
-      counts.push_back(static_cast<std::int64_t>(found[q].size()));
+    for (const auto& hits :
+         view.search_batch(texts.views(), {k, pointer_to(rows), operators, &stems}, threads)) {
+      columns.add(hits);
     }
   }
-  const std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(n), static_cast<py::ssize_t>(k)};
-  return {array_from(std::move(ids), shape), array_from(std::move(scores), shape),
-          array_from(std::move(counts))};
+  auto [ids, scores] = columns.hits();
+  return {std::move(ids), std::move(scores), columns.counts()};
 }
 
 py::list explain(const BM25View& view, const py::str& query, std::size_t id, bool operators,

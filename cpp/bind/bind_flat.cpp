@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "common.hpp"
+#include "hit_columns.hpp"
 #include "pincite/error.hpp"
 #include "pincite/flat.hpp"
 #include "register.hpp"
@@ -14,14 +15,14 @@ py::tuple search(const FlatIndex& index, const FloatArray& query, std::size_t k,
                  std::size_t threads, bool normalize) {
   const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
   const std::span<const float> values = span_of(query);
-  HitColumns columns = HitColumns::one();
+  auto columns = HitColumns<float>::one();
   {
     // Pure: reads the query and the index, which the caller holds, and touches no Python object.
     const py::gil_scoped_release release;
     const auto checked = checked_queries(values, 1, values.size(), index.vectors().dim(), normalize, false);
     columns.add(index.search(checked, k, pointer_to(bitmap), threads)[0]);
   }
-  auto [ids, scores] = std::move(columns).to_python();
+  auto [ids, scores] = columns.hits();
   return py::make_tuple(std::move(ids), std::move(scores));
 }
 
@@ -31,15 +32,15 @@ py::tuple search_batch(const FlatIndex& index, const FloatArray& queries, std::s
   const auto count = static_cast<std::size_t>(queries.shape(0));
   const auto dim = static_cast<std::size_t>(queries.shape(1));
   const std::span<const float> values = span_of(queries);
-  HitColumns columns = HitColumns::batch(count, k, index.vectors().size());
+  auto columns = HitColumns<float>::batch(count, k, index.vectors().size());
   {
     // Pure, as above.
     const py::gil_scoped_release release;
     const auto checked = checked_queries(values, count, dim, index.vectors().dim(), normalize, true);
     for (const auto& hits : index.search(checked, k, pointer_to(bitmap), threads)) columns.add(hits);
   }
-  auto [ids, scores] = std::move(columns).to_python();
-  return py::make_tuple(std::move(ids), std::move(scores), std::move(columns).counts());
+  auto [ids, scores] = columns.hits();
+  return py::make_tuple(std::move(ids), std::move(scores), columns.counts());
 }
 
 }  // namespace

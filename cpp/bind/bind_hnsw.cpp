@@ -1,6 +1,7 @@
 #include <string>
 
 #include "common.hpp"
+#include "hit_columns.hpp"
 #include "pincite/error.hpp"
 #include "pincite/hnsw.hpp"
 #include "register.hpp"
@@ -20,14 +21,14 @@ py::tuple search(const HnswIndex& index, const FloatArray& query, std::size_t k,
                  const py::object& allowed, bool normalize) {
   const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
   const std::span<const float> values = span_of(query);
-  HitColumns columns = HitColumns::one();
+  auto columns = HitColumns<float>::one();
   {
     // Pure: reads the query and the index, which the caller holds, and touches no Python object.
     const py::gil_scoped_release release;
     const auto checked = checked_queries(values, 1, values.size(), index.vectors().dim(), normalize, false);
     columns.add(index.search(checked, k, ef, pointer_to(bitmap))[0].hits);
   }
-  auto [ids, scores] = std::move(columns).to_python();
+  auto [ids, scores] = columns.hits();
   return py::make_tuple(std::move(ids), std::move(scores));
 }
 
@@ -39,7 +40,7 @@ py::tuple search_batch(const HnswIndex& index, const FloatArray& queries, std::s
   const auto dim = static_cast<std::size_t>(queries.shape(1));
   const HnswPath chosen = path_by_name(path);
   const std::span<const float> values = span_of(queries);
-  HitColumns columns = HitColumns::batch(count, k, index.vectors().size());
+  auto columns = HitColumns<float>::batch(count, k, index.vectors().size());
   py::array_t<bool> exact(queries.shape(0));
   py::array_t<std::int64_t> scored(queries.shape(0));
   bool* const is_exact = exact.mutable_data();
@@ -55,8 +56,8 @@ py::tuple search_batch(const HnswIndex& index, const FloatArray& queries, std::s
       n_scored[q] = static_cast<std::int64_t>(answers[q].scored);
     }
   }
-  auto [ids, scores] = std::move(columns).to_python();
-  return py::make_tuple(std::move(ids), std::move(scores), std::move(columns).counts(), std::move(exact),
+  auto [ids, scores] = columns.hits();
+  return py::make_tuple(std::move(ids), std::move(scores), columns.counts(), std::move(exact),
                         std::move(scored));
 }
 

@@ -1,4 +1,4 @@
-// What the bindings of `flat` and `hnsw` share: queries in, hits out. All of it is pure but `to_python`.
+// What the bindings of `flat` and `hnsw` share.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common.hpp"
-#include "pincite/topk.hpp"
 #include "pincite/vectors.hpp"
 
 namespace pincite::bind {
@@ -28,27 +27,5 @@ template <class Index>
   view.attr("flags").attr("writeable") = false;
   return view;
 }
-
-/// Hits as the columns that Python gets. One query: only those there are. A batch: rows padded to k columns
-/// with id -1 and score -inf.
-class HitColumns {
- public:
-  /// Throws InvalidInputError when k columns would be little but padding, and too much of it.
-  static HitColumns batch(std::size_t queries, std::size_t k, std::size_t rows);
-  static HitColumns one() { return HitColumns(); }
-
-  void add(std::span<const Hit<float>> hits);
-
-  /// (ids, scores), one-dimensional; with `batch` (queries, k).
-  [[nodiscard]] std::pair<py::array_t<std::int64_t>, py::array_t<float>> to_python() &&;
-  [[nodiscard]] py::array_t<std::int64_t> counts() && { return array_from(std::move(counts_)); }
-
- private:
-  bool padded_ = false;
-  std::size_t k_ = 0;
-  std::vector<std::int64_t> ids_;
-  std::vector<float> scores_;
-  std::vector<std::int64_t> counts_;
-};
 
 }  // namespace pincite::bind

@@ -2,19 +2,24 @@
 
 from pincite import errors
 from pincite._core import __version__
-from pincite.core.bm25 import BM25Index
+from pincite.core.bm25 import BM25Batch, BM25Index, BM25Term, BM25View
 from pincite.core.chunking import chunk
 from pincite.core.flat import FlatIndex, SearchBatch
 from pincite.core.fusion import rrf
-from pincite.core.hnsw import HnswIndex
+from pincite.core.highlights import highlights
+from pincite.core.hnsw import HnswBatch, HnswIndex
 from pincite.core.text import tokenize
 from pincite.errors import PinciteError
 from pincite.types import Chunk, Token
 
 __all__ = [
+    "BM25Batch",
     "BM25Index",
+    "BM25Term",
+    "BM25View",
     "Chunk",
     "FlatIndex",
+    "HnswBatch",
     "HnswIndex",
     "PinciteError",
     "SearchBatch",
@@ -22,6 +27,7 @@ __all__ = [
     "__version__",
     "chunk",
     "errors",
+    "highlights",
     "rrf",
     "tokenize",
 ]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pincite
-from pincite.core.bm25 import highlights
+from pincite.core.highlights import highlights
 from pincite.errors import InvalidInputError
 from reference.bm25 import BM25, ascii_tokens, parse
 
@@ -42,6 +42,15 @@ def built(documents, boosts, k1, b):
 
 def tokenized(documents):
     return [[ascii_tokens(text) for text in document] for document in documents]
+
+
+def test_stars_among_single_letters():
+    """Each star counts for the word before it, also where CPython shares the strings."""
+    for query in ("b*b", "b*b*", "a*a*a", "b**b", "*b", "b*"):
+        documents = [["ba"], ["b"], ["a b a"], ["ab"]]
+        found, scores = built(documents, [1.0], 1.2, 0.75).search(query, operators=True)
+        twin = BM25(tokenized(documents), boosts=[1.0])
+        assert (found.tolist(), scores.tolist()) == twin.search(parse(query, operators=True), k=10)
 
 
 @given(collection=collections(), query=queries, operators=st.booleans(), k=st.integers(1, 12), data=st.data())

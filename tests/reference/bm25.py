@@ -32,9 +32,9 @@ def parse(query: str, *, operators: bool) -> list[Clause]:
             clauses += [words] if words else []
             continue
         pieces = part.split("*")
-        for piece in pieces:
+        for place, piece in enumerate(pieces):
             words_here = ascii_tokens(piece)
-            star = piece is not pieces[-1] and re.search(r"[A-Za-z0-9]\Z", piece) is not None
+            star = place < len(pieces) - 1 and re.search(r"[A-Za-z0-9]\Z", piece) is not None
             for i, word in enumerate(words_here):
                 clauses.append(((word, star and i == len(words_here) - 1),))
     return clauses

@@ -120,3 +120,55 @@ def test_a_batch_with_a_huge_k_is_refused():
                 search(queries, k=k)
         assert search(queries, k=1000)[0].shape == (1, 1000)
     assert len(flat.search([1.0, 0.0], k=10**30)[0]) == len(bm25.search("a", k=10**30)[0]) == 1
+
+
+BAD_CALLS = {
+    "search(None)": lambda i: i.search(None),
+    "search(bytes)": lambda i: i.search(b"a"),
+    "k": lambda i: i.search("a", k=2.5),
+    "k array": lambda i: i.search("a", k=np.array([1, 2])),
+    "operators": lambda i: i.search("a", operators="x"),
+    "allowed": lambda i: i.search("a", allowed=[[1], [1, 2]]),
+    "visible": lambda i: i.search("a", visible=[[1], [1, 2]]),
+    "batch of one str": lambda i: i.search_batch("a"),
+    "batch of None": lambda i: i.search_batch(None),
+    "batch with an int": lambda i: i.search_batch(["a", 1]),
+    "threads": lambda i: i.search_batch(["a"], threads=1.0),
+    "explain(None)": lambda i: i.explain(None, 0),
+    "explain id": lambda i: i.explain("a", 10**30),
+    "highlights": lambda i: i.highlights(None, "a"),
+    "build(None)": lambda _: pincite.BM25Index.build(None),
+    "build k1": lambda _: pincite.BM25Index.build(["a"], k1="x"),
+    "build b": lambda _: pincite.BM25Index.build(["a"], b=None),
+    "build analyzer": lambda _: pincite.BM25Index.build(["a"], analyzer=None),
+    "build stemmer": lambda _: pincite.BM25Index.build(["a"], stemmer=np.array(["english"])),
+    "build_fields(list)": lambda _: pincite.BM25Index.build_fields([["x"]]),
+    "build_fields(int)": lambda _: pincite.BM25Index.build_fields({"a": 5}),
+    "build_fields name": lambda _: pincite.BM25Index.build_fields({"\ud800": ["x"]}),
+    "boosts list": lambda _: pincite.BM25Index.build_fields({"a": ["x"]}, boosts=[2.0]),
+    "boost str": lambda _: pincite.BM25Index.build_fields({"a": ["x"]}, boosts={"a": "2"}),
+    "rrf(None)": lambda _: pincite.rrf(None),
+    "tokenize(None)": lambda _: pincite.tokenize(None),
+    "tokenize query": lambda _: pincite.tokenize("a", query="no"),
+    "flat normalize": lambda _: pincite.FlatIndex.build([[1.0]], normalize="yes"),
+    "flat storage": lambda _: pincite.FlatIndex.build([[1.0]], storage=None),
+    "hnsw verify": lambda _: pincite.HnswIndex.load("x", verify=1),
+    "chunk strategy": lambda _: pincite.chunk("a", strategy=np.array([1, 0])),
+}
+
+
+@pytest.mark.parametrize("stemmer", [None, "english"])
+@pytest.mark.parametrize("call", BAD_CALLS.values(), ids=BAD_CALLS)
+def test_bad_calls_end_in_our_error(call, stemmer):
+    with pytest.raises(InvalidInputError):
+        call(pincite.BM25Index.build(["a"], stemmer=stemmer))
+
+
+@pytest.mark.parametrize("stemmer", [None, "english"])
+def test_a_batch_may_be_any_iterable(stemmer):
+    index = pincite.BM25Index.build(["a", "b"], stemmer=stemmer)
+    expected = index.search_batch(["a", "zz"])
+    for queries in (("a", "zz"), iter(["a", "zz"]), (query for query in ["a", "zz"]), np.array(["a", "zz"])):
+        found = index.search_batch(queries)
+        assert found.ids.tolist() == expected.ids.tolist()
+        assert found.counts.tolist() == [1, 0]

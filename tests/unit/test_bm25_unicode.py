@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pincite
-from pincite.core.bm25 import highlights
+from pincite.core.highlights import highlights
 
 build = pincite.BM25Index.build
 HAN = "東京都大学生今日天気猫犬𠮷"  # the last one is astral

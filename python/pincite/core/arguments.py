@@ -10,7 +10,7 @@ import numpy as np
 
 from pincite.errors import InvalidInputError
 
-__all__ = ["flag", "integer", "number", "path_text", "word"]
+__all__ = ["flag", "integer", "listed", "number", "path_text", "word"]
 
 LARGEST = 2**63 - 1
 """What the core's sizes hold; a larger k or ef means "all" just as well."""
@@ -90,6 +90,22 @@ def word(value: Any, name: str) -> str:
             "decode the source with errors='replace'"
         ) from None
     return value
+
+
+def listed(values: Any, name: str) -> list[Any]:
+    """Return an iterable as a list; its elements are not looked at.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is one str or bytes, or no iterable.
+    """
+    if isinstance(values, (str, bytes)):
+        raise InvalidInputError(f"{name} is one {type(values).__name__}, wanted several in a list")
+    try:
+        return list(values)
+    except TypeError:
+        raise InvalidInputError(f"{name} is of type {type(values).__name__}, wanted a sequence") from None
 
 
 def path_text(path: Any) -> str:

@@ -81,7 +81,7 @@ def as_allowed(allowed: npt.ArrayLike | None, *, name: str = "allowed") -> RowFi
     """
     if allowed is None:
         return None
-    array = _as_array(allowed, "allowed")
+    array = _as_array(allowed, name)
     if array.dtype == np.bool_:
         if array.ndim != 1:
             raise InvalidInputError(f"{name} has shape {array.shape}, wanted a mask with one axis")

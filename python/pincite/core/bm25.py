@@ -3,125 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Self
 
-import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arrays import IdArray, as_allowed
+from pincite.core.arguments import listed, number, path_text, word
+from pincite.core.arrays import IdArray, RowFilter, as_allowed
+from pincite.core.bm25_view import BM25Batch, BM25Term, BM25View, QueryStems, ScoreArray
+from pincite.core.highlights import highlight_spans
+from pincite.core.saved_index import SavedIndex
 from pincite.core.stemming import WordStemmer
 from pincite.errors import IncompatibleIndexError, InvalidInputError
 
-__all__ = ["BM25Index", "BM25Term", "BM25View", "highlights"]
-
-ScoreArray = npt.NDArray[np.float64]
+__all__ = ["BM25Batch", "BM25Index", "BM25Term", "BM25View"]
 
 
-@dataclass(frozen=True, slots=True)
-class BM25Term:
-    """What one term of a query contributes to the score of one document.
-
-    Attributes
-    ----------
-    term : str
-        The term as it is indexed; a phrase in quotes, a prefix with its ``*``.
-    count : int
-        How often the query holds it.
-    tf : dict of str to int
-        How often each field of the document holds it.
-    df : int
-        The documents that hold it.
-    idf : float
-    contribution : float
-        Its part of the score; 0 where the document lacks it.
-    positions : dict of str to tuple of int
-        Where it stands in each field, in tokens from 0; of a phrase, its first word.
-    """
-
-    term: str
-    count: int
-    tf: dict[str, int]
-    df: int
-    idf: float
-    contribution: float
-    positions: dict[str, tuple[int, ...]]
-
-
-class BM25View:
-    """A BM25 index as those see it who may read some documents alone.
-
-    Immutable, and safe to use from any number of threads. `BM25Index.view` makes one; it costs O(documents),
-    and O(postings) once for each term that is asked for, so keep it for as long as the same documents are
-    visible.
-    """
-
-    def __init__(self, view: _core.BM25View, index: BM25Index) -> None:
-        self._view = view
-        self._index = index
-
-    def __len__(self) -> int:
-        """Return the number of visible documents."""
-        return len(self._view)
-
-    def search(
-        self, query: str, *, k: int = 10, allowed: npt.ArrayLike | None = None, operators: bool = False
-    ) -> tuple[IdArray, ScoreArray]:
-        """Return the best documents: see `BM25Index.search`."""
-        return self._view.search(
-            query,
-            k=_checked_k(k),
-            allowed=as_allowed(allowed),
-            operators=operators,
-            stems=self._index._missing_stems([query], operators=operators),
-        )
-
-    def search_batch(
-        self,
-        queries: Sequence[str],
-        *,
-        k: int = 10,
-        allowed: npt.ArrayLike | None = None,
-        operators: bool = False,
-        threads: int = 1,
-    ) -> tuple[IdArray, ScoreArray, IdArray]:
-        """Return the best documents of each query: see `BM25Index.search_batch`."""
-        if threads < 1:
-            raise InvalidInputError(f"threads is {threads}, wanted at least 1")
-        return self._view.search_batch(
-            queries,
-            k=_checked_k(k),
-            allowed=as_allowed(allowed),
-            operators=operators,
-            stems=self._index._missing_stems(queries, operators=operators),
-            threads=threads,
-        )
-
-    def explain(self, query: str, id: int, *, operators: bool = False) -> list[BM25Term]:
-        """Return what each term of the query contributes: see `BM25Index.explain`."""
-        if id < 0:
-            raise InvalidInputError(f"id is {id}, wanted a document number from 0")
-        names = self._index.fields
-        found = self._view.explain(
-            query, id, operators=operators, stems=self._index._missing_stems([query], operators=operators)
-        )
-        return [
-            BM25Term(
-                term=term,
-                count=count,
-                tf=dict(zip(names, tf, strict=True)),
-                df=df,
-                idf=idf,
-                contribution=contribution,
-                positions={name: tuple(at) for name, at in zip(names, positions, strict=True)},
-            )
-            for term, count, tf, df, idf, contribution, positions in found
-        ]
-
-
-class BM25Index:
+class BM25Index(SavedIndex[_core.BM25Index]):
     """An inverted index that ranks by BM25, or BM25F where documents have several fields.
 
     Immutable, and safe to use from any number of threads. Made by `build`, `build_fields` or `load`.
@@ -150,10 +49,20 @@ class BM25Index:
     [0, 1]
     """
 
-    def __init__(self, core: _core.BM25Index) -> None:
-        self._core = core
-        self._whole = BM25View(core.view(visible=None), self)
-        self._stemmer = WordStemmer(core.stemmer) if core.stemmer else None
+    __slots__ = ("_stems", "_whole")
+
+    _stems: QueryStems
+    _whole: BM25View
+
+    @classmethod
+    def _of(cls, index: _core.BM25Index) -> Self:
+        made = super()._of(index)
+        made._stems = QueryStems(index)
+        made._whole = made._view(None)
+        return made
+
+    def _view(self, visible: RowFilter) -> BM25View:
+        return BM25View(self._index.view(visible=visible), tuple(self.fields), self._stems)
 
     @classmethod
     def build(
@@ -233,6 +142,9 @@ class BM25Index:
         >>> index.search("trains")[0].tolist()
         [1, 0]
         """
+        for given, name in ((fields, "fields"), ({} if boosts is None else boosts, "boosts")):
+            if not isinstance(given, Mapping):
+                raise InvalidInputError(f"{name} is of type {type(given).__name__}, wanted a dict by field")
         chosen = dict.fromkeys(fields, 1.0)
         for name, boost in (boosts or {}).items():
             if name not in chosen:
@@ -252,18 +164,27 @@ class BM25Index:
         b: float,
         stemmer: str | None,
     ) -> Self:
-        weighted = [(name, float(boost)) for name, boost in boosts.items()]
+        analyzer = word(analyzer, "analyzer")
+        k1 = number(k1, "k1")
+        b = number(b, "b")
+        weighted = [
+            (word(name, "a field's name"), number(boost, f"the boost of {name!r}")) for name, boost in boosts.items()
+        ]
         _core.check_bm25_params(analyzer=analyzer, k1=k1, b=b, fields=weighted)
-        word_stemmer = WordStemmer(stemmer) if stemmer is not None else None
+        word_stemmer = WordStemmer(word(stemmer, "stemmer")) if stemmer is not None else None
         builder = _core.BM25Builder(analyzer=analyzer, n_fields=len(fields))
-        builder.add(list(fields.values()))
+        builder.add([listed(column, f"the texts of field {name!r}") for name, column in fields.items()])
         stems = word_stemmer.stem(builder.words()) if word_stemmer is not None else []
-        core = builder.finish(analyzer=analyzer, k1=k1, b=b, fields=weighted, stemmer=stemmer or "", stems=stems)
-        return cls(core)
+        return cls._of(
+            builder.finish(analyzer=analyzer, k1=k1, b=b, fields=weighted, stemmer=stemmer or "", stems=stems)
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a saved index; it stays on disk and is mapped into memory.
+        """Open a saved index.
+
+        The file is memory-mapped: while the index lives, replace it (as `save` does), but never write into it or
+        cut it short, which would end the process.
 
         Raises
         ------
@@ -274,58 +195,48 @@ class BM25Index:
         IncompatibleIndexError
             If it is of another kind or version, or has a stemmer that is not installed.
         """
-        core = _core.BM25Index.load(os.fspath(path))
+        name = path_text(path)
+        index = _core.BM25Index.load(name)
         try:
-            return cls(core)
+            return cls._of(index)
         except InvalidInputError as error:
             raise IncompatibleIndexError(
-                f"{os.fspath(path)}: built with a stemmer that is not installed ({error}); "
+                f"{name}: built with a stemmer that is not installed ({error}); "
                 "install the PyStemmer that has it, or build the index again with another"
             ) from error
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to one file, whole or not at all.
-
-        Raises
-        ------
-        StorageError
-            If the file cannot be written; what was there before is as it was.
-        """
-        self._core.save(os.fspath(path))
-
-    def __len__(self) -> int:
-        """Return the number of documents."""
-        return len(self._core)
+    def __repr__(self) -> str:
+        return f"<BM25Index of {len(self)} documents, {self.n_terms} terms, analyzer {self.analyzer!r}>"
 
     @property
     def n_terms(self) -> int:
         """The number of distinct terms."""
-        return self._core.n_terms
+        return self._index.n_terms
 
     @property
     def analyzer(self) -> str:
         """How text becomes terms."""
-        return self._core.analyzer
+        return self._index.analyzer
 
     @property
     def k1(self) -> float:
         """Saturation of term frequency."""
-        return self._core.k1
+        return self._index.k1
 
     @property
     def b(self) -> float:
         """Strength of length normalisation."""
-        return self._core.b
+        return self._index.b
 
     @property
     def stemmer(self) -> str | None:
         """The Snowball algorithm, or None."""
-        return self._core.stemmer or None
+        return self._index.stemmer or None
 
     @property
     def fields(self) -> dict[str, float]:
         """The fields and their boosts; ``{"text": 1.0}`` for an index of plain texts."""
-        return dict(self._core.fields)
+        return dict(self._index.fields)
 
     def view(self, visible: npt.ArrayLike | None) -> BM25View:
         """Return the index as if only some documents had been indexed.
@@ -349,7 +260,7 @@ class BM25Index:
         """
         if visible is None:
             return self._whole
-        return BM25View(self._core.view(visible=as_allowed(visible, name="visible")), self)
+        return self._view(as_allowed(visible, name="visible"))
 
     def search(
         self,
@@ -395,19 +306,19 @@ class BM25Index:
 
     def search_batch(
         self,
-        queries: Sequence[str],
+        queries: Iterable[str],
         *,
         k: int = 10,
         allowed: npt.ArrayLike | None = None,
         visible: npt.ArrayLike | None = None,
         operators: bool = False,
         threads: int = 1,
-    ) -> tuple[IdArray, ScoreArray, IdArray]:
+    ) -> BM25Batch:
         """Return the documents that match each of several queries best.
 
         Parameters
         ----------
-        queries : sequence of str, length q
+        queries : iterable of str, length q
         k, allowed, visible, operators
             As for `search`.
         threads : int, default 1
@@ -415,12 +326,8 @@ class BM25Index:
 
         Returns
         -------
-        ids : (q, k) int64 array
-            Padded with -1.
-        scores : (q, k) float64 array
-            Padded with minus infinity.
-        counts : (q,) int64 array
-            How many results each query has.
+        BM25Batch
+            ids, scores and counts.
 
         Raises
         ------
@@ -446,67 +353,11 @@ class BM25Index:
         return self._whole.explain(query, id, operators=operators)
 
     def highlights(self, text: str, query: str, *, operators: bool = False) -> list[tuple[int, int]]:
-        """Return where a text matches a query, read as this index reads: see `highlights` of this module."""
-        return _highlights(text, query, self.analyzer, self._stemmer, operators=operators)
+        """Return where a text matches a query, read as this index reads.
 
-    def _missing_stems(self, queries: Iterable[str], *, operators: bool) -> dict[str, str]:
-        """Return the stems of words of the queries that no document holds."""
-        if self._stemmer is None:
-            return {}
-        words = [word for query in queries for word in self._core.unknown_words(query, operators=operators)]
-        return self._stemmer.stems(words) if words else {}
-
-
-def highlights(
-    text: str,
-    query: str,
-    *,
-    analyzer: str = "unicode",
-    stemmer: str | None = None,
-    operators: bool = False,
-) -> list[tuple[int, int]]:
-    """Return where a text matches a query.
-
-    Parameters
-    ----------
-    text, query : str
-    analyzer, stemmer
-        As the index was built with.
-    operators : bool, default False
-        Read phrases and prefixes in the query, as `BM25Index.search` does.
-
-    Returns
-    -------
-    list of (start, end)
-        Code points, ascending: ``text[start:end]`` is what matched. A phrase is one span; spans that overlap
-        are joined.
-
-    Raises
-    ------
-    InvalidInputError
-        If a string cannot be encoded, or the analyzer or stemmer is unknown.
-
-    Examples
-    --------
-    >>> from pincite.core.bm25 import highlights
-    >>> highlights("A windy day in windy Athens", "windy athens")
-    [(2, 7), (15, 20), (21, 27)]
-    """
-    word_stemmer = WordStemmer(stemmer) if stemmer is not None else None
-    return _highlights(text, query, analyzer, word_stemmer, operators=operators)
-
-
-def _highlights(
-    text: str, query: str, analyzer: str, stemmer: WordStemmer | None, *, operators: bool
-) -> list[tuple[int, int]]:
-    stems = None
-    if stemmer is not None:
-        words = _core.bm25_words(text, query, analyzer=analyzer, operators=operators)
-        stems = dict(zip(words, stemmer.stem(words), strict=True))
-    return _core.bm25_highlights(text, query, analyzer=analyzer, operators=operators, stems=stems)
-
-
-def _checked_k(k: int) -> int:
-    if k < 1:
-        raise InvalidInputError(f"k is {k}, wanted at least 1")
-    return k
+        Returns
+        -------
+        list of (start, end)
+            Code points, ascending: ``text[start:end]`` is what matched. See `pincite.highlights`.
+        """
+        return highlight_spans(text, query, self.analyzer, self._stems.stemmer, operators=operators)

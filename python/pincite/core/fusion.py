@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arguments import integer, number
+from pincite.core.arguments import integer, listed, number
 from pincite.core.arrays import IdArray, as_ids
 from pincite.errors import InvalidInputError
 
@@ -64,17 +63,10 @@ def rrf(
     [3, 7, 9, 5]
     """
     most = 0 if limit is None else integer(limit, "limit", at_least=1)
-    arrays = [as_ids(ids, name=f"list {i}") for i, ids in enumerate(_sequence(lists, "lists"))]
-    checked = [number(w, f"weight {i}") for i, w in enumerate(_sequence(weights or (), "weights"))]
+    arrays = [as_ids(ids, name=f"list {i}") for i, ids in enumerate(listed(lists, "lists"))]
+    checked = [number(w, f"weight {i}") for i, w in enumerate(listed(weights or (), "weights"))]
     if weights is not None and len(checked) != len(arrays):
         raise InvalidInputError(
             f"{len(checked)} weights given for {len(arrays)} lists; give one weight a list, or none"
         )
     return _core.reciprocal_rank_fusion(arrays, k=number(k, "k"), weights=checked, limit=most)
-
-
-def _sequence(values: Any, name: str) -> list[Any]:
-    try:
-        return list(values)
-    except TypeError:
-        raise InvalidInputError(f"{name} is of type {type(values).__name__}, wanted a sequence") from None
