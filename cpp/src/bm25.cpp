@@ -30,9 +30,11 @@ void bm25::Data::make_tables() {
     if (list.ids.size() < table_worthy(n_docs)) continue;
     TfTable& table = tables[static_cast<std::uint32_t>(t)];
     table.resize(n_docs * n_fields);
-    for (std::size_t i = 0; i < list.tfs.size(); ++i) {
-      table[list.ids[i / n_fields] * n_fields + i % n_fields] =
-          static_cast<std::uint8_t>(std::min<std::uint32_t>(list.tfs[i], in_postings));
+    const std::uint32_t* tf = list.tfs.data();
+    for (const std::uint32_t id : list.ids) {
+      for (std::size_t f = 0; f < n_fields; ++f, ++tf) {
+        table[id * n_fields + f] = static_cast<std::uint8_t>(std::min<std::uint32_t>(*tf, in_postings));
+      }
     }
   }
 }

@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint32_t window = 4096;
 // The first pass looks at short lists alone, of this many postings in all, to learn a floor for the second.
 constexpr std::size_t probe_postings = 4096;
-constexpr float least = std::numeric_limits<float>::min();
 // Reading this many postings costs about what looking one up does.
 constexpr std::size_t postings_worth_a_search = 64;
+constexpr float least = std::numeric_limits<float>::min();  // above 0, and nothing next to a score
 
 struct Cursor {
   Impacts impacts;
