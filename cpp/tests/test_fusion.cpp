@@ -35,11 +35,20 @@ TEST_CASE("fusion: a repeated id counts once a list, at its best rank") {
 }
 
 TEST_CASE("fusion: ties go to the smaller id, also under a limit") {
-  const std::vector<List> lists = {{9}, {2}, {5}, {-1}};
+  const std::vector<List> lists = {{9}, {2}, {5}, {-4}};
   const auto fused = reciprocal_rank_fusion(spans(lists), 60.0, {}, 2);
   REQUIRE(fused.size() == 2);
-  CHECK(fused[0].id == -1);
+  CHECK(fused[0].id == -4);
   CHECK(fused[1].id == 2);
+}
+
+TEST_CASE("fusion: padding is passed over, and keeps the ranks behind it") {
+  const std::vector<List> lists = {{3, -1, -1}, {-1, 4}};
+  const auto fused = reciprocal_rank_fusion(spans(lists));
+  REQUIRE(fused.size() == 2);
+  CHECK(fused[0].id == 3);
+  CHECK(fused[1].id == 4);
+  CHECK(fused[1].score == 1.0 / 62);
 }
 
 TEST_CASE("fusion: nothing in, nothing out") {
