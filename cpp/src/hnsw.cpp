@@ -21,7 +21,7 @@ void check_range(const char* name, std::size_t value, std::size_t low, std::size
 }
 
 // A search that keeps `ef` rows scores about ef * m of them, and n / allowed times as many under a filter; a
-// scan scores each allowed row once. Measured: docs/adr/007-hnsw.md.
+// scan scores each allowed row once. Measured: docs/adr/006-hnsw.md.
 bool scan_is_cheaper(std::size_t n, std::size_t allowed, std::size_t ef, std::size_t m) {
   const double share = static_cast<double>(allowed) / static_cast<double>(n);
   return static_cast<double>(allowed) * share <= static_cast<double>(ef) * static_cast<double>(m);

@@ -60,6 +60,8 @@ def as_ids(values: npt.ArrayLike, *, name: str) -> IdArray:
         If the values are no integers, have more than one axis, or do not fit int64.
     """
     array = _as_array(values, name)
+    if array.dtype == np.int64 and array.ndim == 1 and array.flags.c_contiguous and array.dtype.isnative:
+        return array
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
