@@ -36,10 +36,7 @@ class Loader {
 
  private:
   void require(bool holds, std::string_view what) const {
-    if (holds) return;
-    const std::u8string name = file_->path().u8string();
-    throw IndexCorruptError(std::string(name.begin(), name.end()) + ": " + std::string(what) +
-                            "; restore it from a backup or build it again");
+    if (!holds) file_->refuse(std::string(what));
   }
 
   // Offsets ascend from 0 to `end`; there is one more than `count`.

@@ -216,4 +216,6 @@ void Envelope::refuse_length(std::string_view name, std::size_t nbytes, std::siz
                      " bytes, which does not fit values of " + std::to_string(unit) + " bytes");
 }
 
+void Envelope::refuse(const std::string& why) const { corrupt(path_, why); }
+
 }  // namespace pincite

@@ -21,46 +21,30 @@ struct Meta {
 };
 static_assert(sizeof(Meta) == 32 && std::is_trivially_copyable_v<Meta>);
 
-[[noreturn]] void corrupt(const Envelope& envelope, const std::string& why) {
-  throw IndexCorruptError(envelope.path().string() + ": " + why +
-                          "; restore it from a backup or build it again");
-}
-
-template <class T>
-std::span<const T> exactly(const Envelope& envelope, std::string_view name, std::uint64_t count) {
-  const std::span<const T> values = envelope.values<T>(name);
-  if (values.size() != count) {
-    corrupt(envelope, "section '" + std::string(name) + "' holds " + std::to_string(values.size()) +
-                          " values, wanted " + std::to_string(count));
-  }
-  return values;
-}
-
 // Offsets that begin at 0, never fall and end at `total`.
 template <class T>
 void check_offsets(const Envelope& envelope, std::string_view name, std::span<const T> offsets,
                    std::size_t total) {
   if (offsets.empty() || offsets.front() != 0 || offsets.back() != total ||
       !std::is_sorted(offsets.begin(), offsets.end())) {
-    corrupt(envelope,
-            "section '" + std::string(name) + "' does not cut up its " + std::to_string(total) + " entries");
+    envelope.refuse("section '" + std::string(name) + "' does not cut up its " + std::to_string(total) +
+                    " entries");
   }
 }
 
 void check_links(const Envelope& envelope, const HnswGraph& graph, std::size_t top) {
   const std::size_t n = graph.size();
   for (const std::uint32_t row : graph.base_links) {
-    if (row >= n)
-      corrupt(envelope, "a link leads to row " + std::to_string(row) + " of " + std::to_string(n));
+    if (row >= n) envelope.refuse("a link leads to row " + std::to_string(row) + " of " + std::to_string(n));
   }
   for (std::size_t row = 0; row < n; ++row) {
     const std::size_t levels = graph.level(row);
-    if (levels > top) corrupt(envelope, "row " + std::to_string(row) + " is above the entry point");
+    if (levels > top) envelope.refuse("row " + std::to_string(row) + " is above the entry point");
     for (std::size_t level = 1; level <= levels; ++level) {
       for (const std::uint32_t to : graph.links(row, level)) {
         if (to >= n || graph.level(to) < level) {
-          corrupt(envelope, "a link of level " + std::to_string(level) + " leads to row " +
-                                std::to_string(to) + ", which is not there");
+          envelope.refuse("a link of level " + std::to_string(level) + " leads to row " + std::to_string(to) +
+                          ", which is not there");
         }
       }
     }
@@ -92,20 +76,20 @@ HnswIndex HnswIndex::load(const std::filesystem::path& path, bool verify) {
   const auto meta = envelope->value<Meta>("meta");
   if (meta.size > 0xFFFFFFFFU || meta.dim == 0 || meta.dim > 0xFFFFFFFFU || meta.m < 2 || meta.m > 128 ||
       (meta.size == 0 ? meta.entry != 0 : meta.entry >= meta.size)) {
-    corrupt(*envelope, "it claims " + std::to_string(meta.size) + " vectors of " + std::to_string(meta.dim) +
-                           " dimensions, m = " + std::to_string(meta.m) + " and the entry point " +
-                           std::to_string(meta.entry));
+    envelope->refuse("it claims " + std::to_string(meta.size) + " vectors of " + std::to_string(meta.dim) +
+                     " dimensions, m = " + std::to_string(meta.m) + " and the entry point " +
+                     std::to_string(meta.entry));
   }
   HnswIndex out;
-  out.vectors_ = Vectors::view(exactly<float>(*envelope, "vectors", meta.size * meta.dim),
+  out.vectors_ = Vectors::view(envelope->values<float>("vectors", meta.size * meta.dim),
                                static_cast<std::size_t>(meta.dim), envelope);
   out.m_ = meta.m;
   out.ef_construction_ = meta.ef_construction;
   out.repairs_ = meta.repairs;
   HnswGraph& graph = out.graph_;
-  graph.base_offsets = exactly<std::uint64_t>(*envelope, "base_offsets", meta.size + 1);
+  graph.base_offsets = envelope->values<std::uint64_t>("base_offsets", meta.size + 1);
   graph.base_links = envelope->values<std::uint32_t>("base_links");
-  graph.upper_lists = exactly<std::uint32_t>(*envelope, "upper_lists", meta.size + 1);
+  graph.upper_lists = envelope->values<std::uint32_t>("upper_lists", meta.size + 1);
   graph.upper_offsets = envelope->values<std::uint64_t>("upper_offsets");
   graph.upper_links = envelope->values<std::uint32_t>("upper_links");
   graph.entry = meta.entry;

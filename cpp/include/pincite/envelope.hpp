@@ -92,13 +92,25 @@ class Envelope {
     return {reinterpret_cast<const T*>(raw.data()), raw.size() / sizeof(T)};
   }
 
+  /// The section as exactly `count` values of T.
+  template <class T>
+  [[nodiscard]] std::span<const T> values(std::string_view name, std::uint64_t count) const {
+    const std::span<const T> all = values<T>(name);
+    if (all.size() != count) {
+      refuse("section '" + std::string(name) + "' holds " + std::to_string(all.size()) + " values, wanted " +
+             std::to_string(count));
+    }
+    return all;
+  }
+
   /// A section that holds exactly one T.
   template <class T>
   [[nodiscard]] T value(std::string_view name) const {
-    const std::span<const T> all = values<T>(name);
-    if (all.size() != 1) refuse_length(name, all.size() * sizeof(T), sizeof(T));
-    return all[0];
+    return values<T>(name, 1)[0];
   }
+
+  /// Throws the IndexCorruptError that names the file and says `why` it cannot be used.
+  [[noreturn]] void refuse(const std::string& why) const;
 
  private:
   struct Section {
