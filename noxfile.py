@@ -96,12 +96,12 @@ def wheel(session: nox.Session) -> None:
     session.run("python", "-m", "build", "--outdir", "dist")
     built = max(Path("dist").glob("pincite-*.whl"), key=lambda path: path.stat().st_mtime)
     session.run("auditwheel", "show", str(built))
-    fresh = Path(session.create_tmp()) / "fresh"
+    fresh = Path(session.create_tmp()).absolute() / "fresh"
     session.run("python", "-m", "venv", "--clear", str(fresh))
     python = str(fresh / "bin" / "python")
     session.run(python, "-m", "pip", "install", "-q", "--only-binary=:all:", str(built), external=True)
     # No PATH, so no compiler; another folder, so that nothing of the checkout can be imported.
-    test = str(Path("tests/smoke/test_minimal.py").resolve())
+    test = str(Path("tests/smoke/test_minimal.py").absolute())
     with session.chdir(session.create_tmp()):
         session.run(python, "-I", test, external=True, include_outer_env=False, env={"PATH": "/nonexistent"})
 
