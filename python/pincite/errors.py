@@ -5,11 +5,16 @@ Every one is a `PinciteError`; where Python has a fitting built-in class, it is 
 """
 
 __all__ = [
+    "ExtractionError",
     "IncompatibleIndexError",
     "IndexCorruptError",
+    "IndexLockedError",
+    "IndexNotFoundError",
     "InvalidInputError",
+    "ModelFileError",
     "PinciteError",
     "StorageError",
+    "TruncationError",
 ]
 
 
@@ -35,3 +40,38 @@ class StorageError(PinciteError, OSError):
     def __str__(self) -> str:
         """Return the message alone: it already names the system's reason."""
         return str(self.args[1]) if len(self.args) > 1 else super().__str__()
+
+
+class IndexNotFoundError(PinciteError, FileNotFoundError):
+    """There is no index at the path."""
+
+    def __str__(self) -> str:
+        """Return the message alone."""
+        return str(self.args[0])
+
+
+class IndexLockedError(PinciteError):
+    """Another writer has the index; the message names its process."""
+
+
+class ModelFileError(PinciteError):
+    """A file of a model that is missing, cannot be fetched, or is not what it should be."""
+
+
+class TruncationError(InvalidInputError):
+    """A text beyond the window of a model, where the caller asked for an error."""
+
+
+class ExtractionError(PinciteError):
+    """A document without a text to index.
+
+    Attributes
+    ----------
+    reason : str
+        A code that stays the same between versions: "unsupported", "empty", "undecodable", "binary", "too_large",
+        "malformed", "unreadable".
+    """
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
