@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-__all__ = ["Chunk", "Token"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Chunk", "Document", "EncodedTexts", "TextEncoder", "TextReranker", "Token"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +66,80 @@ class Token:
     end: int
     position: int
     prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document that is given as a string.
+
+    Attributes
+    ----------
+    id : str
+        Its name in the index; a document of the same id is replaced.
+    text : str
+        Its canonical text: what citations count in.
+    title : str
+        What its chunks' headers begin with; by default the id.
+    markup : str
+        "markdown" or "plain".
+    uri : str
+        Where a reader finds it; by default the id.
+    metadata : dict
+        Whatever JSON can hold.
+    """
+
+    id: str
+    text: str
+    title: str = ""
+    markup: str = "markdown"
+    uri: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class EncodedTexts(Protocol):
+    """What `TextEncoder.encode_batch` returns; every array has one entry a text."""
+
+    @property
+    def vectors(self) -> npt.NDArray[np.float32]:
+        """Unit vectors, ``(n, dim)``."""
+
+    @property
+    def truncated_tokens(self) -> npt.NDArray[np.int64]:
+        """Word pieces that the window cut off."""
+
+    @property
+    def unknown_tokens(self) -> npt.NDArray[np.int64]:
+        """Words that the tokenizer has no pieces for."""
+
+
+class TextEncoder(Protocol):
+    """What an index needs of an embedding model; `pincite.Encoder` is one."""
+
+    @property
+    def dim(self) -> int:
+        """The number of components of a vector."""
+
+    @property
+    def window_tokens(self) -> int:
+        """How many tokens of a text are read, two special ones included."""
+
+    @property
+    def stamp(self) -> Mapping[str, Any]:
+        """What the vectors depend on, as JSON: equal stamps mean equal vectors."""
+
+    def word_pieces(self, text: str) -> Sequence[int]:
+        """Return the ends of the text's word pieces, in code points."""
+
+    def encode_batch(self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None) -> EncodedTexts:
+        """Return the vectors of texts; `progress` is told how many more are done."""
+
+
+class TextReranker(Protocol):
+    """What judges passages against a question; `pincite.Reranker` is one."""
+
+    @property
+    def stamp(self) -> Mapping[str, Any]:
+        """What the scores depend on, as JSON."""
+
+    def score(self, query: str, passages: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return one logit a passage; higher is better."""
