@@ -1,7 +1,13 @@
 """Pincite: retrieval that shows where the answer is written."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pincite import errors
 from pincite._core import __version__
+from pincite.config import IndexConfig
 from pincite.core.bm25 import BM25Batch, BM25Index, BM25Term, BM25View
 from pincite.core.chunking import chunk
 from pincite.core.flat import FlatIndex, SearchBatch
@@ -10,7 +16,19 @@ from pincite.core.highlights import highlights
 from pincite.core.hnsw import HnswBatch, HnswIndex
 from pincite.core.text import tokenize
 from pincite.errors import PinciteError
-from pincite.types import Chunk, Token
+from pincite.types import Chunk, Document, Section, Token
+
+if TYPE_CHECKING:
+    from pincite.cite.citation import Citation
+    from pincite.cite.context import Context, NoAnswer
+    from pincite.cite.resolve import Passage
+    from pincite.cite.verification import Verification
+    from pincite.knowledge_base import KnowledgeBase, Status, open, resolve
+    from pincite.models.encoder import Encoder
+    from pincite.models.reranker import Reranker
+    from pincite.retrieve.result import Hit, SearchResult
+    from pincite.store.ingest import DocumentOutcome, IngestReport
+    from pincite.store.ledger import DocumentLedger, Ledger
 
 __all__ = [
     "BM25Batch",
@@ -18,16 +36,70 @@ __all__ = [
     "BM25Term",
     "BM25View",
     "Chunk",
+    "Citation",
+    "Context",
+    "Document",
+    "DocumentLedger",
+    "DocumentOutcome",
+    "Encoder",
     "FlatIndex",
+    "Hit",
     "HnswBatch",
     "HnswIndex",
+    "IndexConfig",
+    "IngestReport",
+    "KnowledgeBase",
+    "Ledger",
+    "NoAnswer",
+    "Passage",
     "PinciteError",
+    "Reranker",
     "SearchBatch",
+    "SearchResult",
+    "Section",
+    "Status",
     "Token",
+    "Verification",
     "__version__",
     "chunk",
     "errors",
     "highlights",
+    "open",
+    "resolve",
     "rrf",
     "tokenize",
 ]
+
+# The floors above the core are loaded when they are asked for first: they need SQLite, a tokenizer and the like, and
+# who wants the core alone shall not wait for them.
+_LAZY = {
+    "Citation": "cite.citation",
+    "Context": "cite.context",
+    "DocumentLedger": "store.ledger",
+    "DocumentOutcome": "store.ingest",
+    "Encoder": "models.encoder",
+    "Hit": "retrieve.result",
+    "IngestReport": "store.ingest",
+    "KnowledgeBase": "knowledge_base",
+    "Ledger": "store.ledger",
+    "NoAnswer": "cite.context",
+    "Passage": "cite.resolve",
+    "Reranker": "models.reranker",
+    "SearchResult": "retrieve.result",
+    "Status": "knowledge_base",
+    "Verification": "cite.verification",
+    "open": "knowledge_base",
+    "resolve": "knowledge_base",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'pincite' has no attribute {name!r}")
+    value = getattr(import_module(f"pincite.{_LAZY[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

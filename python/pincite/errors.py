@@ -12,6 +12,7 @@ __all__ = [
     "IndexNotFoundError",
     "InvalidInputError",
     "ModelFileError",
+    "PassageNotFoundError",
     "PinciteError",
     "StorageError",
     "TruncationError",
@@ -56,6 +57,10 @@ class IndexLockedError(PinciteError):
 
 class ModelFileError(PinciteError):
     """A file of a model that is missing, cannot be fetched, or is not what it should be."""
+
+
+class PassageNotFoundError(PinciteError, LookupError):
+    """A URI names nothing that the index holds."""
 
 
 class TruncationError(InvalidInputError):

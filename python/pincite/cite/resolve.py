@@ -1,0 +1,110 @@
+"""From a URI back to the passage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pincite.cite.locators import parse_uri, span_of
+from pincite.errors import InvalidInputError, PassageNotFoundError
+from pincite.store.catalog import Catalog
+from pincite.store.snapshot import Snapshot
+
+__all__ = ["Passage", "resolve_uri"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a URI names.
+
+    Attributes
+    ----------
+    uri : str
+    document_id, title : str
+    start, end : int
+        Code points of the canonical text.
+    lines : (int, int)
+        From 1.
+    heading_path : tuple of str
+        Of the section it starts in.
+    quote : str
+    integrity : {"ok", "changed", "unchecked"}
+        Whether the document is the one that the URI was made for ("unchecked": the URI does not say). Where it has
+        changed, the quote is what stands at that place now.
+    """
+
+    uri: str
+    document_id: str
+    title: str
+    start: int
+    end: int
+    lines: tuple[int, int]
+    heading_path: tuple[str, ...]
+    quote: str
+    integrity: Literal["ok", "changed", "unchecked"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the passage as JSON has it."""
+        return {
+            "uri": self.uri,
+            "document_id": self.document_id,
+            "title": self.title,
+            "start": self.start,
+            "end": self.end,
+            "lines": list(self.lines),
+            "heading_path": list(self.heading_path),
+            "quote": self.quote,
+            "integrity": self.integrity,
+        }
+
+
+def resolve_uri(uri: str, *, catalog: Catalog, snapshot: Snapshot, ids: list[str]) -> Passage:
+    """Return the passage that a URI names.
+
+    Parameters
+    ----------
+    uri : str
+        Of a citation; without a fragment, the whole document.
+    catalog : Catalog
+    snapshot : Snapshot
+    ids : list of str
+        Further ids that the URI's document may have, such as that of the file at a file: URI.
+
+    Raises
+    ------
+    InvalidInputError
+        If the URI cannot be read.
+    PassageNotFoundError
+        If the index has no such document.
+    """
+    document, fragment = parse_uri(uri)
+    live = next(filter(None, map(catalog.live, [document, *catalog.live_ids(document), *ids])), None)
+    if live is None:
+        raise PassageNotFoundError(f"the index has no document {document!r}; `pincite status` lists what it has")
+    row, record = live
+    try:
+        segment, number = snapshot.place(row)
+    except KeyError:
+        raise PassageNotFoundError(f"the document {document!r} was replaced this moment; resolve the URI again") from None
+    text = segment.texts.text(number)
+    start, end = (0, len(text)) if fragment is None else span_of(fragment, text)
+    if start >= len(text) and fragment is not None and fragment.start > 0:
+        raise InvalidInputError(
+            f"the fragment starts behind the end of {record.id!r}, which has {len(text)} characters; has the document "
+            "become shorter since the URI was made?"
+        )
+    sections = [section for section in segment.spans.sections_of(number) if section.start <= start]
+    integrity: Literal["ok", "changed", "unchecked"] = "unchecked"
+    if fragment is not None and fragment.md5 is not None:
+        integrity = "ok" if fragment.md5 == record.text_hash else "changed"
+    return Passage(
+        uri=uri,
+        document_id=record.id,
+        title=record.title,
+        start=start,
+        end=end,
+        lines=segment.texts.lines(number, start, end),
+        heading_path=sections[-1].heading_path if sections else (),
+        quote=text[start:end],
+        integrity=integrity,
+    )

@@ -1,0 +1,67 @@
+"""The command line. Data goes to standard output, talk to standard error.
+
+Exit codes: 0 done, 1 an error or nothing to show, 2 a command that cannot be understood, 3 no answer, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from pincite._core import __version__
+from pincite.cli import cite, context, index, ledger, models, search, status
+from pincite.errors import PinciteError
+
+__all__ = ["VERBS", "main"]
+
+VERBS = {
+    "index": index,
+    "search": search,
+    "context": context,
+    "cite": cite,
+    "status": status,
+    "ledger": ledger,
+    "models": models,
+}
+
+ERROR, INTERRUPTED = 1, 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    root = argparse.ArgumentParser(
+        prog="pincite",
+        description="Retrieval that shows where the answer is written.",
+        epilog='example: pincite index docs --into kb && pincite search kb "how do I install it"',
+    )
+    root.add_argument("--version", action="version", version=f"pincite {__version__}")
+    verbs = root.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name, module in VERBS.items():
+        verb = verbs.add_parser(
+            name,
+            help=module.HELP,
+            description=f"{module.HELP[0].upper()}{module.HELP[1:]}.",
+            epilog=f"example: {module.EXAMPLE}",
+        )
+        module.add_arguments(verb)
+    return root
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    given = parser().parse_args(arguments)
+    try:
+        code = VERBS[given.verb].run(given)
+        sys.stdout.flush()
+    except PinciteError as error:
+        print(f"pincite: {error}", file=sys.stderr)
+        return ERROR
+    except BrokenPipeError:  # whoever read our output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ERROR
+    except KeyboardInterrupt:
+        print("pincite: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return code

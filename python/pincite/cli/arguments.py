@@ -1,0 +1,75 @@
+"""Arguments that several verbs take, and how they print."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+import pincite
+from pincite.config import DEFAULT_MAX_DISTANCE
+
+__all__ = ["NO_ANSWER", "add_json", "add_kb", "add_question", "open_kb", "print_json", "question_options", "tell"]
+
+NO_ANSWER = 3
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_kb(parser: argparse.ArgumentParser) -> None:
+    """Add the index's folder."""
+    parser.add_argument("kb", metavar="KB", help="the index's folder")
+
+
+def add_question(parser: argparse.ArgumentParser) -> None:
+    """Add what a search takes."""
+    add_kb(parser)
+    parser.add_argument("question", metavar="QUESTION")
+    parser.add_argument("-k", type=int, default=4, help="how many passages at most (default: 4)")
+    parser.add_argument(
+        "--max-distance", type=float, default=DEFAULT_MAX_DISTANCE, metavar="D",
+        help=f"the greatest cosine distance that is an answer, 0 to 2 (default: {DEFAULT_MAX_DISTANCE}); 2: any",
+    )  # fmt: skip
+    parser.add_argument(
+        "--rerank", choices=["fused", "pure", "none"], default="fused",
+        help="how the reranker's order is used: fused with the hybrid one, alone, or not at all (default: fused)",
+    )  # fmt: skip
+    parser.add_argument("--candidates", type=int, default=50, help="candidates of each leg (default: 50)")
+    parser.add_argument("--encoder", metavar="NAME_OR_PATH", help="the embedding model (default: the index's own)")
+    parser.add_argument("--reranker", metavar="NAME_OR_PATH", help="the cross-encoder (default: the one built in)")
+    add_json(parser)
+
+
+def question_options(given: argparse.Namespace) -> dict[str, Any]:
+    """Return what `add_question` took, as `KnowledgeBase.search` wants it."""
+    return {
+        "k": given.k,
+        "max_distance": given.max_distance,
+        "rerank": given.rerank,
+        "candidates": given.candidates,
+    }
+
+
+def open_kb(given: argparse.Namespace) -> pincite.KnowledgeBase:
+    """Open the index that was named, for reading."""
+    return pincite.open(
+        given.kb,
+        read_only=True,
+        encoder=getattr(given, "encoder", None),
+        reranker=getattr(given, "reranker", None),
+        report=tell,
+    )
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print one JSON object."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def tell(line: str) -> None:
+    """Say something that is no data."""
+    print(line, file=sys.stderr, flush=True)

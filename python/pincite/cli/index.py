@@ -1,0 +1,88 @@
+"""``pincite index``: documents into an index."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import pincite
+from pincite.cli.arguments import add_json, print_json, tell
+from pincite.config import IndexConfig
+
+HELP = "put files and folders into an index; what has not changed is skipped"
+EXAMPLE = "pincite index docs --into kb"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="a folder, searched to any depth, or a file")
+    parser.add_argument("--into", required=True, metavar="KB", help="the index's folder; made if there is none")
+    parser.add_argument("--name", help="what to call the folder in ids, where its own name will not do")
+    defaults = IndexConfig()
+    parser.add_argument(
+        "--strategy", help=f"how a new index cuts documents: structural, or A to F (default: {defaults.strategy})"
+    )
+    parser.add_argument("--target", type=int, help=f"a new index's size of a chunk (default: {defaults.target})")
+    parser.add_argument("--encoder", metavar="NAME_OR_PATH", help="a new index's embedding model")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    add_json(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Index, and say what became of each document that is not in."""
+    changed = {name: getattr(given, name) for name in ("strategy", "target") if getattr(given, name) is not None}
+    with pincite.open(
+        given.into,
+        create=True,
+        config=IndexConfig(**changed) if changed else None,
+        encoder=given.encoder,
+        report=tell,
+    ) as kb:
+        try:
+            report = kb.add(given.paths, name=given.name, progress=not given.quiet)
+        except KeyboardInterrupt:
+            tell(
+                f"pincite: interrupted; {kb.status().documents} documents are in (generation {kb.generation}). "
+                "The same command does the rest."
+            )
+            return 130
+        serving = kb.status().documents
+    if given.json:
+        print_json(_as_json(report))
+    else:
+        for outcome in report.failed:
+            kept = " (its last good version is still found)" if outcome.serving else ""
+            tell(f"failed: {outcome.id}: {outcome.reason}: {outcome.message}{kept}")
+        for path, reason in report.ignored:
+            tell(f"passed over: {path}: {reason}")
+        for outcome in report.documents:
+            if outcome.truncated_tokens:
+                tell(f"truncated: {outcome.id}: {outcome.truncated_tokens} word pieces are beyond the encoder's window")
+            if outcome.unknown_tokens:
+                tell(f"unknown: {outcome.id}: {outcome.unknown_tokens} words are unknown to the encoder")
+        counts = ", ".join(f"{report.count(state)} {state}" for state in ("added", "updated", "unchanged", "failed"))
+        print(f"{counts}; {report.chunks} chunks, generation {report.generation}, {report.seconds:.1f} s")
+    return 0 if serving or not report.documents else 1
+
+
+def _as_json(report: pincite.IngestReport) -> dict[str, Any]:
+    return {
+        "generation": report.generation,
+        "seconds": round(report.seconds, 3),
+        "counts": {state: report.count(state) for state in ("added", "updated", "unchanged", "failed")},
+        "chunks": report.chunks,
+        "documents": [
+            {
+                "id": outcome.id,
+                "state": outcome.state,
+                "chunks": outcome.chunks,
+                "truncated_tokens": outcome.truncated_tokens,
+                "unknown_tokens": outcome.unknown_tokens,
+                "reason": outcome.reason,
+                "message": outcome.message,
+                "serving": outcome.serving,
+            }
+            for outcome in report.documents
+        ],
+        "ignored": [{"path": path, "reason": reason} for path, reason in report.ignored],
+    }

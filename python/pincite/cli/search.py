@@ -1,0 +1,56 @@
+"""``pincite search``: the passages for a question."""
+
+from __future__ import annotations
+
+import argparse
+
+from pincite.cite.citation import Citation
+from pincite.cli.arguments import NO_ANSWER, add_question, open_kb, print_json, question_options
+from pincite.retrieve.result import Hit
+
+HELP = "show the passages that answer a question, each with its citation"
+EXAMPLE = 'pincite search kb "how do I install it" -k 2'
+
+SHOWN = 320
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    add_question(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Search, and print hits or the refusal."""
+    with open_kb(given) as kb:
+        result = kb.search(given.question, **question_options(given))
+        citations = kb.citations(result)
+    if given.json:
+        hits = [
+            {**hit.to_dict(), "citation": citation.to_dict()} for hit, citation in zip(result, citations, strict=True)
+        ]
+        print_json({**result.to_dict(), "hits": hits})
+    elif result.refused:
+        print(f"NO ANSWER: {result.reason}")
+    else:
+        print("\n\n".join(_shown(hit, citation) for hit, citation in zip(result, citations, strict=True)))
+    return NO_ANSWER if result.refused else 0
+
+
+def _shown(hit: Hit, citation: Citation) -> str:
+    first, last = hit.lines
+    words = " ".join(hit.content.split())
+    if len(words) > SHOWN:
+        words = words[: SHOWN - 1] + "…"
+    scores = [f"distance {hit.distance:.3f}"]
+    if hit.bm25 is not None:
+        scores.append(f"bm25 {hit.bm25:.2f}")
+    if hit.rerank_logit is not None:
+        scores.append(f"rerank {hit.rerank_logit:.2f}")
+    if hit.passed_by != "distance":
+        scores.append(f"passed by the word {hit.passed_by!r}")
+    lines = f"line {first}" if first == last else f"lines {first}-{last}"
+    return (
+        f"[{citation.number}] {' > '.join((hit.document_id, *hit.heading_path))}, {lines} ({', '.join(scores)})\n"
+        f"    {words}\n"
+        f"    {citation.uri}"
+    )

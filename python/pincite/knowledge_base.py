@@ -1,0 +1,557 @@
+"""The facade: an index with its models, behind `pincite.open`. Only wires the floors together."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+from urllib.parse import unquote, urlsplit
+
+from pincite.cite.citation import Citation, cite
+from pincite.cite.context import Context, NoAnswer, context_of
+from pincite.cite.resolve import Passage, resolve_uri
+from pincite.cite.verification import CurrentText
+from pincite.config import DEFAULT_ENCODER, DEFAULT_MAX_DISTANCE, IndexConfig
+from pincite.core.arguments import flag, integer, number, path_text, word
+from pincite.core.bm25 import BM25Index
+from pincite.core.chunking import chunk
+from pincite.errors import ExtractionError, InvalidInputError, PinciteError
+from pincite.extract import extract
+from pincite.models.encoder import Encoder
+from pincite.models.reranker import Reranker
+from pincite.retrieve.pipeline import search
+from pincite.retrieve.result import RerankOrder, SearchResult
+from pincite.store.folder import IndexFolder
+from pincite.store.ingest import Ingestion, IngestReport
+from pincite.store.ledger import Ledger, ledger_of
+from pincite.store.records import DocumentRecord, FailureRecord
+from pincite.store.snapshot import Snapshot
+from pincite.store.sources import FoundFile, discover
+from pincite.types import Document, TextEncoder, TextReranker
+
+__all__ = ["KnowledgeBase", "Status", "open", "resolve"]
+
+RERANK_ORDERS: dict[Any, RerankOrder] = {True: "fused", False: "none", "fused": "fused", "pure": "pure", "none": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What an index holds, counted from what is there.
+
+    Attributes
+    ----------
+    path : str
+    generation : int
+        The number of its last commit.
+    documents, chunks, characters : int
+        That searches find.
+    truncated_tokens, unknown_tokens : int
+        Word pieces of chunks that the encoder's window cut off, and words that it has no pieces for.
+    failed : tuple of FailureRecord
+        Documents that could not be indexed.
+    segments : int
+    nbytes : int
+        On disk, all files.
+    encoder : dict or None
+        What the vectors depend on; None while there are none.
+    config : dict
+        How documents are cut and indexed.
+    sources : dict of str to str
+        The folders that files came from, by name.
+    """
+
+    path: str
+    generation: int
+    documents: int
+    chunks: int
+    characters: int
+    truncated_tokens: int
+    unknown_tokens: int
+    failed: tuple[FailureRecord, ...]
+    segments: int
+    nbytes: int
+    encoder: Mapping[str, Any] | None
+    config: Mapping[str, Any]
+    sources: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the status as JSON has it."""
+        return {
+            "path": self.path,
+            "generation": self.generation,
+            "documents": self.documents,
+            "chunks": self.chunks,
+            "characters": self.characters,
+            "truncated_tokens": self.truncated_tokens,
+            "unknown_tokens": self.unknown_tokens,
+            "failed": [
+                {"id": failure.id, "reason": failure.reason, "message": failure.message, "attempts": failure.attempts,
+                 "first_failed": failure.first_failed, "last_failed": failure.last_failed}
+                for failure in self.failed
+            ],
+            "segments": self.segments,
+            "nbytes": self.nbytes,
+            "encoder": None if self.encoder is None else dict(self.encoder),
+            "config": dict(self.config),
+            "sources": dict(self.sources),
+        }  # fmt: skip
+
+
+def open(
+    path: str | os.PathLike[str],
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    config: IndexConfig | None = None,
+    encoder: str | os.PathLike[str] | TextEncoder | None = None,
+    reranker: str | os.PathLike[str] | TextReranker | None = None,
+    report: Callable[[str], None] | None = None,
+) -> KnowledgeBase:
+    """Open an index.
+
+    Costs the mapping of its files; models are loaded when they are needed first.
+
+    Parameters
+    ----------
+    path : path
+        The index's folder.
+    create : bool, default False
+        Make an empty index if there is none.
+    read_only : bool, default False
+        Refuse to write.
+    config : IndexConfig, optional
+        How a new index is built. An index that exists keeps its own; another is an error.
+    encoder : name, path or TextEncoder, optional
+        The embedding model: see `Encoder.load`. By default the one that the index was built with, or
+        "all-MiniLM-L6-v2" for a new one.
+    reranker : name, path or TextReranker, optional
+        By default the one that comes with the package: see `Reranker.load`.
+    report : callable, optional
+        Takes a line about what takes long, such as the fetching of a model.
+
+    Returns
+    -------
+    KnowledgeBase
+        A context manager.
+
+    Raises
+    ------
+    IndexNotFoundError
+        If there is no index and `create` is False.
+    IndexCorruptError, IncompatibleIndexError, StorageError
+        If it cannot be used.
+    InvalidInputError
+        If `config` is not that of the index, or `path` holds something else.
+
+    Examples
+    --------
+    >>> import pincite
+    >>> with pincite.open("kb", create=True) as kb:  # doctest: +SKIP
+    ...     kb.add("docs")
+    ...     kb.context("why do all kernels give equal bits").citations[0].uri
+    """
+    folder = Path(path_text(path))
+    if flag(create, "create") and not (folder / "catalog.sqlite").exists():
+        if flag(read_only, "read_only"):
+            raise InvalidInputError("create and read_only are both True, wanted one of them")
+        wanted = config or IndexConfig()
+        chunk("x", strategy=wanted.strategy, target=wanted.target, overlap=wanted.overlap)  # raises what is wrong
+        BM25Index.build([], analyzer=wanted.analyzer, stemmer=wanted.stemmer)
+        IndexFolder.create(folder, wanted)
+    opened = IndexFolder(folder, read_only=flag(read_only, "read_only"))
+    if config is not None and config != opened.config:
+        opened.close()
+        raise InvalidInputError(
+            f"{folder} was built with {opened.config}, given was {config}; leave config out, or make another index"
+        )
+    return KnowledgeBase(opened, encoder=encoder, reranker=reranker, report=report)
+
+
+def resolve(uri: str, kb: KnowledgeBase) -> Passage:
+    """Return the passage that the URI of a citation names: `KnowledgeBase.resolve`."""
+    return kb.resolve(uri)
+
+
+class KnowledgeBase:
+    """An index of documents, open for questions; made by `pincite.open`. Safe to use from any number of threads.
+
+    Every search runs on one generation, the last that was committed, by whomever, when it began.
+    """
+
+    def __init__(
+        self,
+        folder: IndexFolder,
+        *,
+        encoder: str | os.PathLike[str] | TextEncoder | None,
+        reranker: str | os.PathLike[str] | TextReranker | None,
+        report: Callable[[str], None] | None,
+    ) -> None:
+        self._opened: IndexFolder | None = folder
+        self._path = folder.path
+        self._encoder = encoder
+        self._reranker = reranker
+        self._report = report
+        self._loading = threading.RLock()
+        self._process = os.getpid()
+
+    def __enter__(self) -> Self:
+        """Return the knowledge base itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<KnowledgeBase at {self._path}{'' if self._opened else ', closed'}>"
+
+    def close(self) -> None:
+        """Close the index. Results that were returned stay as they are; calling it again does nothing."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    @property
+    def _folder(self) -> IndexFolder:
+        if self._opened is None:
+            raise PinciteError(f"the index {self._path} was closed; open it again with pincite.open")
+        return self._opened
+
+    @property
+    def config(self) -> IndexConfig:
+        """How documents are cut and indexed."""
+        return self._folder.config
+
+    @property
+    def generation(self) -> int:
+        """The number of the last commit."""
+        return self._folder.snapshot().generation
+
+    def encoder(self) -> TextEncoder:
+        """Return the embedding model, loaded at the first call and compared with the index's own.
+
+        Raises
+        ------
+        ModelFileError
+            If it cannot be found, fetched or used.
+        IncompatibleIndexError
+            If the index was built with another.
+        """
+        with self._loading_once():
+            given = self._encoder
+            if given is None or isinstance(given, (str, os.PathLike)):
+                stamp = self._folder.encoder_stamp
+                default = DEFAULT_ENCODER if stamp is None else str(stamp.get("model", DEFAULT_ENCODER))
+                given = Encoder.load(default if given is None else given, report=self._report)
+            self._folder.check_encoder(given)
+            self._encoder = given
+            return given
+
+    def reranker(self) -> TextReranker:
+        """Return the cross-encoder, loaded at the first call.
+
+        Raises
+        ------
+        ModelFileError
+            If it cannot be found, fetched or used.
+        """
+        with self._loading_once():
+            given = self._reranker
+            if given is None or isinstance(given, (str, os.PathLike)):
+                given = Reranker.load(given, report=self._report)
+            self._reranker = given
+            return given
+
+    @contextmanager
+    def _loading_once(self) -> Iterator[None]:
+        if self._process != os.getpid():  # a thread of the parent may have held the lock while it forked
+            self._loading, self._process = threading.RLock(), os.getpid()
+        with self._loading:
+            yield
+
+    def add(
+        self,
+        paths_or_documents: Any,
+        *,
+        name: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        progress: bool | Callable[[float, float, str], None] = True,
+    ) -> IngestReport:
+        """Index files, folders and documents. What has not changed since it was indexed is skipped.
+
+        A document that has changed is replaced in one commit; until then the old one is found. About 1,000 chunks make a
+        commit, and what is committed stays: after an interruption, the same call does the rest. Files that no extractor
+        reads, or that hold no text, are noted as failed, and the others are indexed.
+
+        Parameters
+        ----------
+        paths_or_documents : path, Document, or an iterable of them
+            Folders are searched to any depth; what begins with a full stop is passed over. A file's id is the name of
+            its folder and its path below it.
+        name : str, optional
+            What to call the folder, where its own name will not do.
+        metadata : dict, optional
+            Kept with each document, as JSON.
+        progress : bool or callable, default True
+            Show a bar where standard error is a terminal; or call this with the bytes done, all bytes, and an id.
+
+        Returns
+        -------
+        IngestReport
+
+        Raises
+        ------
+        InvalidInputError
+            If a path does not exist, an id is given twice, or two folders would have the same name.
+        IndexLockedError
+            If another process is writing.
+        IncompatibleIndexError
+            If the index was built with another encoder.
+        ModelFileError
+            If the encoder cannot be found or fetched.
+        StorageError
+            If something cannot be written; what was committed before stays.
+        """
+        started = time.perf_counter()
+        paths, documents = _sorted_out(paths_or_documents)
+        shared = dict(metadata or {})
+        folder = self._folder
+        with folder.writer() as writer:
+            found = discover(paths, known=folder.catalog.sources(), index_folder=folder.path, name=name)
+            items: list[FoundFile | Document] = [*found.files, *documents]
+            total = sum(item.nbytes if isinstance(item, FoundFile) else len(item.text.encode()) for item in items)
+            with _shown(progress, total) as show:
+                run = Ingestion(folder, writer, self.encoder(), shared, show)
+                report = run.run(items, found.sources)
+        report.ignored = found.ignored
+        report.seconds = time.perf_counter() - started
+        return report
+
+    def search(
+        self,
+        question: str,
+        *,
+        k: int = 4,
+        max_distance: float | None = DEFAULT_MAX_DISTANCE,
+        rerank: bool | RerankOrder = True,
+        candidates: int = 50,
+    ) -> SearchResult:
+        """Find the passages that answer a question.
+
+        BM25 and the vectors each give their best `candidates`, fused by reciprocal rank. Of those within `max_distance`
+        the best 25 are judged by the reranker, whose order is fused with theirs.
+
+        Parameters
+        ----------
+        question : str
+        k : int, default 4
+            Return at most this many passages.
+        max_distance : float or None, default 0.675
+            The greatest cosine distance, 1 - cosine, at which a passage is an answer; None: any. A passage beyond it
+            passes only if it holds a rare, code-like word of the question, and says so.
+        rerank : bool or {"fused", "pure", "none"}, default True
+            True and "fused": the reranker's order fused with the hybrid one; "pure": its order alone; False and "none":
+            the hybrid order, without the reranker.
+        candidates : int, default 50
+            Wanted of each leg.
+
+        Returns
+        -------
+        SearchResult
+            Refused, with the reason, where nothing passes.
+
+        Raises
+        ------
+        InvalidInputError
+            If the question is blank or an argument is out of its range.
+        ModelFileError, IncompatibleIndexError
+            As for `encoder` and `reranker`.
+        """
+        return self._search(self._folder.snapshot(), question, k, max_distance, rerank, candidates)
+
+    def _search(
+        self, snapshot: Snapshot, question: str, k: int, max_distance: float | None, rerank: Any, candidates: int
+    ) -> SearchResult:
+        if not word(question, "question").strip():
+            raise InvalidInputError(f"the question is {question!r}, wanted some words")
+        if max_distance is not None:
+            max_distance = number(max_distance, "max_distance")
+            if not 0.0 <= max_distance <= 2.0:
+                raise InvalidInputError(f"max_distance is {max_distance}, wanted 0 to 2 (a cosine distance), or None")
+        if not isinstance(rerank, (bool, str)) or rerank not in RERANK_ORDERS:
+            raise InvalidInputError(f"rerank is {rerank!r}, wanted True, False, 'fused', 'pure' or 'none'")
+        return search(
+            snapshot,
+            question,
+            encoder=self.encoder,
+            reranker=self.reranker,
+            k=integer(k, "k", at_least=1),
+            max_distance=max_distance,
+            candidates=integer(candidates, "candidates", at_least=1),
+            order=RERANK_ORDERS[rerank],
+        )
+
+    def context(
+        self,
+        question: str,
+        *,
+        k: int = 4,
+        max_distance: float | None = DEFAULT_MAX_DISTANCE,
+        rerank: bool | RerankOrder = True,
+        candidates: int = 50,
+    ) -> Context | NoAnswer:
+        """Return what a language model needs to answer a question, or the reason not to call one.
+
+        Takes what `search` takes, and raises what it raises.
+
+        Returns
+        -------
+        Context or NoAnswer
+            A Context is true and has `sources`, `prompt` and `citations`; a NoAnswer is false and has `message`.
+        """
+        result = self.search(question, k=k, max_distance=max_distance, rerank=rerank, candidates=candidates)
+        return context_of(result, self.citations(result))
+
+    def citations(self, result: SearchResult) -> tuple[Citation, ...]:
+        """Return the citations of a result's hits, numbered from 1."""
+        sources = self._folder.catalog.sources()
+        return tuple(
+            cite(hit, number=number, path=_file_of(hit.document, sources), texts=self)
+            for number, hit in enumerate(result, start=1)
+        )
+
+    def resolve(self, uri: str) -> Passage:
+        """Return the passage that the URI of a citation names.
+
+        Parameters
+        ----------
+        uri : str
+            `Citation.uri` or `Citation.href`; without a fragment, the whole document.
+
+        Raises
+        ------
+        InvalidInputError
+            If the URI cannot be read.
+        PassageNotFoundError
+            If the index has no such document.
+        """
+        folder = self._folder
+        ids = _ids_of_file(word(uri, "uri"), folder.catalog.sources())
+        return resolve_uri(uri, catalog=folder.catalog, snapshot=folder.snapshot(), ids=ids)
+
+    def current_text(self, document_id: str, *, against: Literal["index", "source"]) -> CurrentText | None:
+        """Return a document's canonical text as the index has it, or as its file says now; None if it is gone."""
+        live = self._folder.catalog.live(word(document_id, "document_id"))
+        if live is None:
+            return None
+        row, record = live
+        path = _file_of(record, self._folder.catalog.sources())
+        if against == "source" and path is not None:
+            try:
+                return CurrentText(extract(path.read_bytes(), suffix=path.suffix).text)
+            except (OSError, ExtractionError):
+                return None
+        segment, number = self._folder.snapshot().place(row)
+        return CurrentText(segment.texts.text(number))
+
+    def status(self) -> Status:
+        """Return what the index holds."""
+        folder = self._folder
+        snapshot = folder.snapshot()
+        totals = folder.catalog.totals()
+        return Status(
+            path=str(folder.path),
+            generation=snapshot.generation,
+            documents=totals["documents"],
+            chunks=totals["chunks"],
+            characters=totals["characters"],
+            truncated_tokens=totals["truncated_tokens"],
+            unknown_tokens=totals["unknown_tokens"],
+            failed=tuple(folder.catalog.failures()),
+            segments=len(snapshot.segments),
+            nbytes=sum(file.stat().st_size for file in folder.path.rglob("*") if file.is_file()),
+            encoder=folder.encoder_stamp,
+            config=folder.config.to_dict(),
+            sources=folder.catalog.sources(),
+        )
+
+    def ledger(self) -> Ledger:
+        """Account for every character of every document, and for the documents that failed.
+
+        Reads all texts once.
+        """
+        folder = self._folder
+        return ledger_of(
+            folder.snapshot(), folder.catalog.documents(), folder.catalog.failures(), strategy=folder.config.strategy
+        )
+
+
+def _sorted_out(given: Any) -> tuple[list[Path], list[Document]]:
+    """Tell paths from documents."""
+    items = [given] if isinstance(given, (str, bytes, os.PathLike, Document)) else given
+    if not isinstance(items, Iterable):
+        raise InvalidInputError(f"given was {type(items).__name__}, wanted paths or documents")
+    paths: list[Path] = []
+    documents: dict[str, Document] = {}
+    for item in items:
+        if not isinstance(item, Document):
+            paths.append(Path(path_text(item)))
+        elif item.id in documents:
+            raise InvalidInputError(f"two documents have the id {item.id!r}; give each its own")
+        else:
+            documents[item.id] = item
+    return paths, list(documents.values())
+
+
+@contextmanager
+def _shown(
+    progress: bool | Callable[[float, float, str], None], total: int
+) -> Iterator[Callable[[float, str], None] | None]:
+    """Give the callable that is told of every bit of progress."""
+    if callable(progress):
+        done = 0.0
+
+        def tell(more: float, id: str) -> None:
+            nonlocal done
+            done += more
+            progress(done, total, id)
+
+        yield tell
+    elif flag(progress, "progress"):
+        from tqdm import tqdm
+
+        # disable=None: only where standard error is a terminal
+        with tqdm(total=total, unit="B", unit_scale=True, disable=None, desc="indexing") as bar:
+
+            def advance(more: float, id: str) -> None:
+                bar.set_postfix_str(id[-40:], refresh=False)
+                bar.update(more)
+
+            yield advance
+    else:
+        yield None
+
+
+def _file_of(record: DocumentRecord, sources: Mapping[str, str]) -> Path | None:
+    if record.source is None or record.source not in sources:
+        return None
+    return Path(sources[record.source], record.id[len(record.source) + 1 :])
+
+
+def _ids_of_file(uri: str, sources: Mapping[str, str]) -> list[str]:
+    """Return the ids that the file of a file: URI may have."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        return []
+    path = Path(unquote(parts.path))
+    return [
+        f"{name}/{path.relative_to(root).as_posix()}" for name, root in sources.items() if path.is_relative_to(root)
+    ]

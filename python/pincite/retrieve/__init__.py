@@ -1,0 +1,1 @@
+"""The query pipeline: plan, legs, fuse, measure, decide, rerank."""

@@ -1,0 +1,156 @@
+"""A question's way: embed, two legs, fuse, measure, decide, rerank."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pincite.retrieve.decide import decide
+from pincite.retrieve.legs import Leg, bm25_leg, dense_leg, fuse, measure_distances
+from pincite.retrieve.rerank import rerank
+from pincite.retrieve.result import Coverage, Hit, LegPlan, Plan, RerankOrder, SearchResult
+from pincite.store.snapshot import RowKey, Snapshot
+from pincite.types import TextEncoder, TextReranker
+
+__all__ = ["RERANK_LIMIT", "RRF_K", "search"]
+
+RRF_K = 60
+RERANK_LIMIT = 25
+
+
+def search(
+    snapshot: Snapshot,
+    question: str,
+    *,
+    encoder: Callable[[], TextEncoder],
+    reranker: Callable[[], TextReranker],
+    k: int,
+    max_distance: float | None,
+    candidates: int,
+    order: RerankOrder,
+) -> SearchResult:
+    """Answer a question from one generation; `encoder` and `reranker` are called when they are needed."""
+    clock = _Clock()
+    if not len(snapshot):
+        return _result(snapshot, question, clock, reason=f'the index is empty; there is nothing for "{question}"',
+                       plan=Plan((), candidates, RRF_K, max_distance, "none", 0))  # fmt: skip
+    with clock.stage("load_models"):
+        model = encoder()
+    with clock.stage("encode"):
+        encoded = model.encode_batch([question])
+    vector, truncated = encoded.vectors[0], int(encoded.truncated_tokens[0])
+    with clock.stage("bm25"):
+        words = bm25_leg(snapshot, question, candidates)
+    with clock.stage("dense"):
+        dense = dense_leg(snapshot, vector, candidates)
+    with clock.stage("fuse"):
+        fused = fuse(snapshot, [words, dense], rrf_k=RRF_K)
+    with clock.stage("distance"):
+        distances = measure_distances(snapshot, fused, vector, dense)
+    with clock.stage("decide"):
+        passed = decide(snapshot, question, distances, max_distance)
+    keys = list(passed)
+    logits: dict[RowKey, float] = {}
+    if order != "none" and keys:
+        with clock.stage("load_models"):
+            judge = reranker()
+        with clock.stage("rerank"):
+            logits = rerank(snapshot, judge, question, keys[:RERANK_LIMIT], order=order)
+        keys = [*logits, *keys[RERANK_LIMIT:]]
+    with clock.stage("assemble"):
+        hits = tuple(
+            _hit(snapshot, key, (words, dense), distances[key], fused[key], logits.get(key), passed[key])
+            for key in keys[:k]
+        )
+    legs = tuple(
+        LegPlan(leg.name, leg.path, len(snapshot.segments), len(snapshot), len(leg.scores)) for leg in (words, dense)
+    )
+    return _result(
+        snapshot,
+        question,
+        clock,
+        hits=hits,
+        reason="" if hits else f'nothing under cosine distance {max_distance:g} for "{question}"',
+        nearest=min(distances.values(), default=None),
+        truncated=truncated,
+        plan=Plan(legs, candidates, RRF_K, max_distance, order if logits else "none", len(logits)),
+    )
+
+
+def _hit(
+    snapshot: Snapshot,
+    key: RowKey,
+    legs: tuple[Leg, Leg],
+    distance: float,
+    fused: float,
+    logit: float | None,
+    passed_by: str,
+) -> Hit:
+    chunk = snapshot.chunk(key)
+    document = snapshot.document(chunk.document)
+    segment, row = key
+    place = snapshot.segments[segment]
+    number = int(place.spans.chunks["document"][row])
+    return Hit(
+        document_id=document.id,
+        title=document.title,
+        start=chunk.start,
+        end=chunk.end,
+        content=snapshot.content(key),
+        heading_path=chunk.section.heading_path,
+        section=chunk.section,
+        lines=place.texts.lines(number, chunk.start, chunk.end),
+        ranks={leg.name: leg.keys.index(key) + 1 for leg in legs if key in leg.scores},
+        bm25=legs[0].scores.get(key),
+        distance=distance,
+        fused=fused,
+        rerank_logit=logit,
+        passed_by=passed_by,
+        document=document,
+        place=(place, number),
+    )
+
+
+def _result(
+    snapshot: Snapshot,
+    question: str,
+    clock: _Clock,
+    *,
+    plan: Plan,
+    reason: str,
+    hits: tuple[Hit, ...] = (),
+    nearest: float | None = None,
+    truncated: int = 0,
+) -> SearchResult:
+    totals = snapshot.totals
+    return SearchResult(
+        question=question,
+        hits=hits,
+        refused=not hits,
+        reason=reason,
+        nearest_distance=nearest,
+        complete=not totals["failed"] and not truncated,
+        generation=snapshot.generation,
+        coverage=Coverage(totals["documents"], totals["chunks"], totals["failed"]),
+        truncated_tokens=truncated,
+        plan=plan,
+        timings=clock.read(),
+    )
+
+
+class _Clock:
+    """Milliseconds by stage."""
+
+    def __init__(self) -> None:
+        self._stages: dict[str, float] = {}
+        self._start = time.perf_counter()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self._stages[name] = self._stages.get(name, 0.0) + 1000 * (time.perf_counter() - start)
+
+    def read(self) -> dict[str, float]:
+        return {**self._stages, "total": 1000 * (time.perf_counter() - self._start)}

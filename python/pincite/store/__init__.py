@@ -1,0 +1,1 @@
+"""The index on disk: a catalog, immutable segments, and the commit that joins them."""

@@ -1,0 +1,266 @@
+"""The catalog: which documents, segments and failures there are, and in which generation."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pincite.errors import IncompatibleIndexError, IndexCorruptError, IndexNotFoundError, StorageError
+from pincite.store.records import DocumentRecord, FailureRecord
+
+__all__ = ["FORMAT", "Catalog"]
+
+FORMAT = 1
+
+# Documents and segments live from the generation `born` up to, not including, the generation `died`. A segment's own
+# files say which documents it holds, so a merge rewrites no row.
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE generations (number INTEGER PRIMARY KEY, committed REAL NOT NULL) STRICT;
+CREATE TABLE sources (name TEXT PRIMARY KEY, root TEXT NOT NULL) STRICT;
+CREATE TABLE segments (
+  id TEXT PRIMARY KEY, chunks INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER
+) STRICT;
+CREATE TABLE documents (
+  row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, born INTEGER NOT NULL, died INTEGER,
+  uri TEXT NOT NULL, source TEXT, title TEXT NOT NULL, markup TEXT NOT NULL, media_type TEXT NOT NULL,
+  encoding TEXT NOT NULL, extractor TEXT NOT NULL, chunker TEXT NOT NULL, content_hash TEXT NOT NULL,
+  text_hash TEXT NOT NULL, length INTEGER NOT NULL, front_matter_end INTEGER NOT NULL, n_chunks INTEGER NOT NULL,
+  truncated_tokens INTEGER NOT NULL, unknown_tokens INTEGER NOT NULL, dropped TEXT NOT NULL, metadata TEXT NOT NULL,
+  modified REAL
+) STRICT;
+CREATE UNIQUE INDEX live_documents ON documents (id) WHERE died IS NULL;
+CREATE INDEX dead_documents ON documents (died) WHERE died IS NOT NULL;
+CREATE INDEX live_uris ON documents (uri) WHERE died IS NULL;
+CREATE TABLE failures (
+  id TEXT PRIMARY KEY, source TEXT, reason TEXT NOT NULL, message TEXT NOT NULL, attempts INTEGER NOT NULL,
+  first_failed REAL NOT NULL, last_failed REAL NOT NULL
+) STRICT;
+"""
+
+DOCUMENT_FIELDS = (
+    "id", "uri", "source", "title", "markup", "media_type", "encoding", "extractor", "chunker", "content_hash", "text_hash",
+    "length", "front_matter_end", "n_chunks", "truncated_tokens", "unknown_tokens", "dropped", "metadata", "modified",
+)  # fmt: skip
+SELECT_DOCUMENT = f"SELECT {', '.join(DOCUMENT_FIELDS)}, born FROM documents "
+
+_abandoned: list[sqlite3.Connection] = []
+"""Connections that a fork copied: a child must neither use nor close them."""
+
+
+class Catalog:
+    """The SQLite file of an index, in WAL mode. Safe to use from any thread, and after a fork.
+
+    Every method that writes is called inside `transaction`, which is the commit.
+    """
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self.path = path
+        self._writable = writable
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._process = -1
+
+    @classmethod
+    def create(cls, path: Path, meta: dict[str, Any]) -> None:
+        """Make the catalog of an empty index, generation 0; `meta` is kept as JSON by key."""
+        path.unlink(missing_ok=True)
+        catalog = cls(path, writable=True)
+        with catalog.transaction() as connection:
+            for statement in SCHEMA.split(";\n"):
+                connection.execute(statement)
+            values = {"format": FORMAT, **meta}
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", [(k, json.dumps(v)) for k, v in values.items()])
+            connection.execute("INSERT INTO generations VALUES (0, ?)", [time.time()])
+        catalog.close()
+
+    def close(self) -> None:
+        """Close the connection; a later call opens another."""
+        with self._lock:
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is not None and self._process == os.getpid():
+            return self._connection
+        if self._connection is not None:
+            _abandoned.append(self._connection)
+        mode = "rwc" if self._writable else "ro"
+        uri = f"{self.path.absolute().as_uri()}?mode={mode}"
+        # isolation_level=None: transactions are opened here and nowhere else.
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
+        connection.row_factory = sqlite3.Row
+        if self._writable:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+        self._connection, self._process = connection, os.getpid()
+        return connection
+
+    @contextmanager
+    def _using(self) -> Iterator[sqlite3.Connection]:
+        """Hold the connection, and turn SQLite's errors into named ones."""
+        if self._process not in (-1, os.getpid()):
+            self._lock = threading.RLock()  # another thread of the parent may have held it while it forked
+        with self._lock:
+            try:
+                yield self._open()
+            except sqlite3.Error as error:
+                raise self._named(error) from error
+
+    def _named(self, error: sqlite3.Error) -> Exception:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "no such table" in str(error):
+            return IndexCorruptError(f"{self.path}: the catalog is damaged ({error}); restore it from a copy")
+        if name.startswith("SQLITE_CANTOPEN") and not self.path.exists():
+            return IndexNotFoundError(f"{self.path.parent} holds no index: {self.path.name} is missing")
+        return StorageError(None, f"{self.path}: {error}")
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write all or nothing. Leaving the block commits, with the data on disk."""
+        with self._using() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Read one state: what others commit meanwhile does not show."""
+        with self._using() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        with self._using() as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def meta(self) -> dict[str, Any]:
+        """Return what `create` kept and `set_meta` added.
+
+        Raises
+        ------
+        IncompatibleIndexError
+            If the catalog was written by a later version.
+        """
+        found = {row["key"]: json.loads(row["value"]) for row in self._rows("SELECT key, value FROM meta")}
+        if found.get("format") != FORMAT:
+            raise IncompatibleIndexError(
+                f"{self.path}: the catalog has format {found.get('format')}, this version reads {FORMAT}; "
+                "use the version that wrote it, or index the documents again"
+            )
+        return found
+
+    def set_meta(self, values: dict[str, Any]) -> None:
+        """Keep values, as JSON by key, in a transaction of their own."""
+        with self.transaction() as connection:
+            connection.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, json.dumps(v)) for k, v in values.items()]
+            )
+
+    def data_version(self) -> int:
+        """Return a number that changes whenever another connection commits."""
+        version: int = self._rows("PRAGMA data_version")[0][0]
+        return version
+
+    def generation(self) -> int:
+        """Return the number of the last commit."""
+        number: int = self._rows("SELECT max(number) FROM generations")[0][0]
+        return number
+
+    def segments(self) -> list[tuple[str, int]]:
+        """Return the id and the number of chunks of each live segment, oldest first."""
+        return [(row["id"], row["chunks"]) for row in self._rows(
+            "SELECT id, chunks FROM segments WHERE died IS NULL ORDER BY born, id")]  # fmt: skip
+
+    def last_row(self) -> int:
+        """Return the highest row that a document ever had; rows are not used again."""
+        found = self._rows("SELECT seq FROM sqlite_sequence WHERE name = 'documents'")
+        return int(found[0]["seq"]) if found else 0
+
+    def dead_rows(self) -> list[int]:
+        """Return the rows of documents that were replaced or deleted and may still lie in a segment."""
+        return [row["row"] for row in self._rows("SELECT row FROM documents WHERE died IS NOT NULL")]
+
+    def document(self, row: int) -> DocumentRecord:
+        """Return the document of a row."""
+        found = self._rows(SELECT_DOCUMENT + "WHERE row = ?", [row])
+        if not found:
+            raise IndexCorruptError(f"{self.path}: a segment names document {row}, which the catalog lacks")
+        return _document(found[0])
+
+    def live(self, id: str) -> tuple[int, DocumentRecord] | None:
+        """Return the row and the live version of a document, if there is one."""
+        for row in self._rows("SELECT row FROM documents WHERE id = ? AND died IS NULL", [id]):
+            return row["row"], self.document(row["row"])
+        return None
+
+    def live_ids(self, uri: str) -> list[str]:
+        """Return the ids of the live documents at a URI."""
+        return [row["id"] for row in self._rows("SELECT id FROM documents WHERE uri = ? AND died IS NULL", [uri])]
+
+    def documents(self) -> list[tuple[int, DocumentRecord]]:
+        """Return the rows and records of all live documents, by id."""
+        found = self._rows(SELECT_DOCUMENT.replace("SELECT", "SELECT row,") + "WHERE died IS NULL ORDER BY id")
+        return [(row["row"], _document(row)) for row in found]
+
+    def failures(self) -> list[FailureRecord]:
+        """Return the documents that could not be indexed, by id."""
+        return [FailureRecord(**dict(row)) for row in self._rows("SELECT * FROM failures ORDER BY id")]
+
+    def sources(self) -> dict[str, str]:
+        """Return the folder of each source by its name."""
+        return {row["name"]: row["root"] for row in self._rows("SELECT name, root FROM sources")}
+
+    def totals(self) -> dict[str, int]:
+        """Return counts over the live documents, made from what is there."""
+        row = self._rows(
+            "SELECT count(*) AS documents, coalesce(sum(n_chunks), 0) AS chunks, coalesce(sum(length), 0) AS characters,"
+            " coalesce(sum(truncated_tokens), 0) AS truncated_tokens,"
+            " coalesce(sum(unknown_tokens), 0) AS unknown_tokens,"
+            " (SELECT count(*) FROM failures) AS failed FROM documents WHERE died IS NULL"
+        )[0]
+        return dict(row)
+
+
+def insert_document(connection: sqlite3.Connection, record: DocumentRecord, row: int, generation: int) -> None:
+    """Add the version of a document that lives from `generation` on."""
+    values = [getattr(record, name) for name in DOCUMENT_FIELDS]
+    for i, name in enumerate(DOCUMENT_FIELDS):
+        if name in {"dropped", "metadata"}:
+            values[i] = json.dumps(dict(values[i]), ensure_ascii=False)
+    columns = ", ".join(("row", "born", *DOCUMENT_FIELDS))
+    marks = ", ".join("?" * (len(DOCUMENT_FIELDS) + 2))
+    connection.execute(f"INSERT INTO documents ({columns}) VALUES ({marks})", [row, generation, *values])
+
+
+def put_failures(connection: sqlite3.Connection, failures: Iterable[FailureRecord]) -> None:
+    """Note documents that failed; one that had failed before gets another attempt."""
+    now = time.time()
+    connection.executemany(
+        "INSERT INTO failures VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (id) DO UPDATE SET source = excluded.source,"
+        " reason = excluded.reason, message = excluded.message, attempts = attempts + 1,"
+        " last_failed = excluded.last_failed",
+        [(failure.id, failure.source, failure.reason, failure.message, now, now) for failure in failures],
+    )
+
+
+def _document(row: sqlite3.Row) -> DocumentRecord:
+    values = {name: row[name] for name in DOCUMENT_FIELDS}
+    values["dropped"] = json.loads(values["dropped"])
+    values["metadata"] = json.loads(values["metadata"])
+    return DocumentRecord(**values, generation=row["born"])

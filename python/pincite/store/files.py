@@ -1,0 +1,26 @@
+"""What the store asks of the file system beyond the core's own files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pincite.errors import StorageError
+
+__all__ = ["storage_error", "sync_folder"]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable. (Windows has no such call: its file system logs names by itself.)"""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def storage_error(error: OSError, path: Path, wanted: str) -> StorageError:
+    """Return the named error for a refusal of the operating system."""
+    return StorageError(error.errno, f"{path}: cannot {wanted}: {error.strerror or error}")

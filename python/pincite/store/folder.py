@@ -1,0 +1,159 @@
+"""The folder of an index: made, opened, read by generation, written by one."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pincite.config import IndexConfig
+from pincite.errors import (
+    IncompatibleIndexError,
+    IndexNotFoundError,
+    InvalidInputError,
+    StorageError,
+)
+from pincite.store.catalog import Catalog
+from pincite.store.files import storage_error, sync_folder
+from pincite.store.snapshot import Snapshot
+from pincite.store.writer import Writer
+from pincite.types import TextEncoder
+
+__all__ = ["IndexFolder"]
+
+CATALOG = "catalog.sqlite"
+PROBES = ("Where is the answer written?", "[Guide > Set-up]\nInstall it, then run `tool --check` in 2 steps: α, β.")
+"""Texts whose vectors are stored: another model under the same name is noticed by them."""
+
+PROBE_TOLERANCE = 1e-3
+"""How far the components of equal texts may be apart: other processors and batch sizes give 1e-6, other weights 1e-2."""
+
+
+class IndexFolder:
+    """An open index. Safe to use from any thread; readers see one generation at a time."""
+
+    def __init__(self, path: Path, *, read_only: bool) -> None:
+        self.path = path
+        self.read_only = read_only
+        if not (path / CATALOG).is_file():
+            what = "is empty" if path.is_dir() and not any(path.iterdir()) else "is no index"
+            what = what if path.exists() else "does not exist"
+            raise IndexNotFoundError(
+                f"{path} {what}; make an index with pincite.open({str(path)!r}, create=True), or on the command line: "
+                f"pincite index FOLDER --into {path}"
+            )
+        self.catalog = Catalog(path / CATALOG, writable=not read_only)
+        self._meta = self.catalog.meta()
+        self.config = IndexConfig.from_dict(self._meta["config"])
+        self._refreshing = threading.Lock()
+        self._process = os.getpid()
+        self._version = self.catalog.data_version()
+        self._snapshot = Snapshot.open(self.catalog, self.segments)
+        self._checked: TextEncoder | None = None
+
+    @classmethod
+    def create(cls, path: Path, config: IndexConfig) -> None:
+        """Make an empty index at a path where there is nothing, or an empty folder.
+
+        The catalog is renamed into place last: an interrupted call leaves no half an index.
+        """
+        if path.exists() and (not path.is_dir() or any(entry.name != "segments" for entry in path.iterdir())):
+            raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
+        try:
+            (path / "segments").mkdir(parents=True, exist_ok=True)
+            # Without WAL, so that the file is whole by itself when it is renamed.
+            unfinished = path / f".{CATALOG}.{os.getpid()}"
+            Catalog.create(unfinished, {"config": config.to_dict(), "created": time.time()})
+            os.rename(unfinished, path / CATALOG)
+            sync_folder(path)
+        except OSError as error:
+            if isinstance(error, StorageError):
+                raise
+            raise storage_error(error, path, "make an index") from error
+
+    @property
+    def segments(self) -> Path:
+        """The folder of the segments."""
+        return self.path / "segments"
+
+    def snapshot(self) -> Snapshot:
+        """Return the last generation, as far as others have committed it."""
+        if self._process != os.getpid():
+            self._refreshing, self._process = threading.Lock(), os.getpid()
+            self._version = -1  # the child's connection counts for itself
+        if self.catalog.data_version() != self._version:
+            self.refresh()
+        return self._snapshot
+
+    def refresh(self) -> Snapshot:
+        """Look at what is committed now."""
+        with self._refreshing:
+            # The version is read first: a commit in between is then seen at the next call.
+            version = self.catalog.data_version()
+            self._snapshot = Snapshot.open(self.catalog, self.segments, known=self._snapshot.segments)
+            self._version = version
+            return self._snapshot
+
+    def writer(self) -> Writer:
+        """Return the writer; enter it to hold the lock."""
+        if self.read_only:
+            raise InvalidInputError(f"{self.path} was opened with read_only=True; open it without to write")
+        return Writer(self.catalog, self.path, config=self.config, stamp={"config": self.config.to_dict()})
+
+    @property
+    def encoder_stamp(self) -> Mapping[str, Any] | None:
+        """What the vectors depend on; None while there are none."""
+        stamp: Mapping[str, Any] | None = self._meta.get("encoder")
+        return stamp
+
+    def stamp_encoder(self, encoder: TextEncoder) -> None:
+        """Bind the index to an encoder, or check that it is the one it is bound to (`check_encoder`)."""
+        if self.encoder_stamp is None:
+            self._meta = self.catalog.meta()  # another process may have bound it meanwhile
+        if self.encoder_stamp is None:
+            probes = encoder.encode_batch(PROBES).vectors
+            self.catalog.set_meta({"encoder": dict(encoder.stamp), "probes": probes.tolist()})
+            self._meta = self.catalog.meta()
+            self._checked = encoder
+        self.check_encoder(encoder)
+
+    def check_encoder(self, encoder: TextEncoder) -> None:
+        """Refuse an encoder whose vectors are not comparable with those of the index; once an encoder.
+
+        Raises
+        ------
+        IncompatibleIndexError
+            If its stamp is another, or the vectors of the probe texts are.
+        """
+        if encoder is self._checked:
+            return
+        stamp = self.encoder_stamp
+        if stamp is None:
+            return
+        if dict(stamp) != dict(encoder.stamp):
+            differing = sorted(
+                key for key in {*stamp, *encoder.stamp} if stamp.get(key) != encoder.stamp.get(key)
+            )  # fmt: skip
+            given = ", ".join(f"{key}={encoder.stamp.get(key)!r}" for key in differing)
+            wanted = ", ".join(f"{key}={stamp.get(key)!r}" for key in differing)
+            raise IncompatibleIndexError(
+                f"{self.path} was built with another encoder: the index has {wanted}, given was {given}; open it with "
+                "the encoder it was built with, or index the documents again"
+            )
+        stored = np.array(self._meta["probes"], dtype=np.float32)
+        apart = float(np.abs(encoder.encode_batch(PROBES).vectors - stored).max())
+        if not apart <= PROBE_TOLERANCE:
+            raise IncompatibleIndexError(
+                f"{self.path} was built with an encoder of the same name that gives other vectors: those of the probe "
+                f"texts are {apart:.2g} apart, at most {PROBE_TOLERANCE} is wanted; use the model it was built with"
+            )
+        self._checked = encoder
+
+    def close(self) -> None:
+        """Close the catalog. Mapped files live on while results refer to them."""
+        self.catalog.close()

@@ -1,0 +1,157 @@
+"""From bytes to a document that is ready to be embedded: extract, cut, describe."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from pincite.config import IndexConfig
+from pincite.core.chunking import chunk_document
+from pincite.errors import ExtractionError, InvalidInputError
+from pincite.extract import ExtractedText, extract
+from pincite.store.records import DocumentRecord, PreparedDocument
+from pincite.types import Document, TextEncoder
+
+__all__ = ["chunker_of", "content_hash", "document_bytes", "prepare_document", "prepare_file"]
+
+CHUNKER_VERSION = 1
+"""Goes up when the same text and settings give other chunks."""
+
+GIVEN = "given/1"
+"""The extractor of a document that was given as a string."""
+
+
+def chunker_of(config: IndexConfig) -> str:
+    """Return the chunker's name with its version."""
+    return f"{config.strategy}/{CHUNKER_VERSION}"
+
+
+def content_hash(data: bytes) -> str:
+    """Return the SHA-256 of a document's bytes, in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def document_bytes(document: Document) -> bytes:
+    """Return bytes that are equal when two given documents are.
+
+    Raises
+    ------
+    InvalidInputError
+        If a field is of another type, or cannot be stored.
+    """
+    for name in ("id", "text", "title", "markup", "uri"):
+        value = getattr(document, name)
+        if not isinstance(value, str):
+            raise InvalidInputError(f"the document's {name} is of type {type(value).__name__}, wanted str")
+    if not document.id.strip():
+        raise InvalidInputError(f"the document's id is {document.id!r}, wanted a name that is not blank")
+    if document.markup not in {"markdown", "plain"}:
+        raise InvalidInputError(f"the document's markup is {document.markup!r}, wanted 'markdown' or 'plain'")
+    try:
+        metadata = dict(document.metadata)
+        fields = [document.id, document.text, document.title, document.markup, document.uri, metadata]
+        return json.dumps(fields, ensure_ascii=False, sort_keys=True, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"the document {document.id!r} cannot be stored as JSON in UTF-8: {error}; give metadata of str, numbers, "
+            "lists and dicts, and text without lone surrogates"
+        ) from None
+
+
+def prepare_file(
+    data: bytes,
+    *,
+    id: str,
+    source: str,
+    modified: float | None,
+    metadata: Mapping[str, Any],
+    config: IndexConfig,
+    encoder: TextEncoder,
+) -> PreparedDocument:
+    """Extract and cut a file.
+
+    Raises
+    ------
+    ExtractionError
+        If it has no text that can be indexed.
+    """
+    name = PurePosixPath(id)
+    extracted = extract(data, suffix=name.suffix)
+    return _prepare(
+        extracted, id=id, uri=id, source=source, title=extracted.title or name.stem, data=data, modified=modified,
+        metadata=metadata, config=config, encoder=encoder,
+    )  # fmt: skip
+
+
+def prepare_document(document: Document, *, config: IndexConfig, encoder: TextEncoder) -> PreparedDocument:
+    """Cut a document that was given as a string.
+
+    Raises
+    ------
+    ExtractionError
+        If it is blank, or holds U+0000.
+    """
+    if not document.text.strip():
+        raise ExtractionError(f"{document.id}: the document is empty", reason="empty")
+    if "\0" in document.text:
+        at = document.text.index("\0")
+        raise ExtractionError(f"{document.id}: U+0000 at code point {at}; remove it", reason="binary")
+    extracted = ExtractedText(
+        text=document.text, markup=document.markup, title=document.title,
+        media_type="text/markdown" if document.markup == "markdown" else "text/plain", encoding="", extractor=GIVEN,
+        dropped={},
+    )  # fmt: skip
+    return _prepare(
+        extracted, id=document.id, uri=document.uri or document.id, source=None, title=document.title or document.id,
+        data=document_bytes(document), modified=None, metadata=dict(document.metadata), config=config,
+        encoder=encoder,
+    )  # fmt: skip
+
+
+def _prepare(
+    extracted: ExtractedText,
+    *,
+    id: str,
+    uri: str,
+    source: str | None,
+    title: str,
+    data: bytes,
+    modified: float | None,
+    metadata: Mapping[str, Any],
+    config: IndexConfig,
+    encoder: TextEncoder,
+) -> PreparedDocument:
+    cut = chunk_document(
+        extracted.text,
+        title=title,
+        strategy=config.strategy,
+        target=config.target,
+        overlap=config.overlap,
+        window_tokens=encoder.window_tokens,
+        word_pieces=encoder.word_pieces,
+        markup=extracted.markup,
+    )
+    record = DocumentRecord(
+        id=id,
+        uri=uri,
+        source=source,
+        title=title,
+        markup=extracted.markup,
+        media_type=extracted.media_type,
+        encoding=extracted.encoding,
+        extractor=extracted.extractor,
+        chunker=chunker_of(config),
+        content_hash=content_hash(data),
+        text_hash=hashlib.md5(extracted.text.encode(), usedforsecurity=False).hexdigest(),
+        length=len(extracted.text),
+        front_matter_end=cut.front_matter_end,
+        n_chunks=len(cut.chunks),
+        truncated_tokens=sum(chunk.truncated_tokens for chunk in cut.chunks),
+        dropped=dict(extracted.dropped),
+        metadata=dict(metadata),
+        modified=modified,
+    )
+    return PreparedDocument(record, extracted.text, cut.chunks, cut.sections)

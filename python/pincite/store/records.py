@@ -1,0 +1,117 @@
+"""What the catalog and the segments say of documents, sections and chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pincite.types import Chunk, Section
+
+__all__ = ["ChunkRecord", "DocumentRecord", "FailureRecord", "PreparedDocument"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """One version of a document, as the catalog has it.
+
+    Attributes
+    ----------
+    id : str
+        Its name in the index.
+    uri : str
+        Where a reader finds it; equal to the id unless the caller gave another.
+    source : str or None
+        The folder it was read from, by its name in the catalog: the id is ``source/path/of/the/file``. None for a
+        document that was given as a string.
+    title, markup, media_type, encoding, extractor : str
+        What the extractor found, and its name with its version.
+    chunker : str
+        Its name with its version.
+    content_hash : str
+        SHA-256 of the bytes that were read, in hex.
+    text_hash : str
+        MD5 of the canonical text in UTF-8, in hex: the integrity check of its URIs (RFC 5147).
+    length : int
+        Code points of the canonical text.
+    front_matter_end : int
+        Where the front matter ends; 0 without one.
+    n_chunks, truncated_tokens, unknown_tokens : int
+        Its chunks; word pieces that the encoder's window cut off, and words it has no pieces for.
+    dropped : dict of str to int
+        What the extractor left out on purpose, in characters by reason.
+    metadata : dict
+    modified : float or None
+        The file's time of modification, in seconds since 1970.
+    generation : int
+        The commit that brought it.
+    """
+
+    id: str
+    uri: str
+    source: str | None
+    title: str
+    markup: str
+    media_type: str
+    encoding: str
+    extractor: str
+    chunker: str
+    content_hash: str
+    text_hash: str
+    length: int
+    front_matter_end: int = 0
+    n_chunks: int = 0
+    truncated_tokens: int = 0
+    unknown_tokens: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    modified: float | None = None
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """A document on its way into a segment: read, cut, not yet embedded."""
+
+    record: DocumentRecord
+    text: str
+    chunks: Sequence[Chunk]
+    sections: Sequence[Section]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRecord:
+    """Where a chunk is; `document` is its document's row in the catalog."""
+
+    document: int
+    start: int
+    end: int
+    covered_start: int
+    section: Section
+    header: str
+    truncated_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRecord:
+    """A document that could not be indexed.
+
+    Attributes
+    ----------
+    id : str
+    source : str or None
+    reason : str
+        A code: see `pincite.errors.ExtractionError`.
+    message : str
+    attempts : int
+    first_failed, last_failed : float
+        Seconds since 1970.
+    """
+
+    id: str
+    source: str | None
+    reason: str
+    message: str
+    attempts: int = 1
+    first_failed: float = 0.0
+    last_failed: float = 0.0

@@ -1,0 +1,110 @@
+"""A segment: some documents, their chunks, postings and vectors, in files that never change."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pincite.config import IndexConfig
+from pincite.core.bm25 import BM25Index
+from pincite.core.flat import FlatIndex
+from pincite.errors import IndexCorruptError
+from pincite.store.files import sync_folder
+from pincite.store.records import PreparedDocument
+from pincite.store.spans import Spans
+from pincite.store.texts import CanonicalTexts
+
+__all__ = ["Segment", "write_segment"]
+
+UNFINISHED = ".unfinished-"
+"""How the name of a segment's folder begins until all its files are on disk."""
+
+
+class Segment:
+    """The files of one segment, memory-mapped.
+
+    Attributes
+    ----------
+    id : str
+    texts : CanonicalTexts
+    spans : Spans
+    bm25 : BM25Index
+        Row i is chunk i, indexed by its embedded text.
+    vectors : FlatIndex
+        Row i is the vector of chunk i.
+    """
+
+    def __init__(self, folder: Path, *, verify: bool = False) -> None:
+        self.id = folder.name
+        self.folder = folder
+        self.texts = CanonicalTexts.open(folder / "texts.pin")
+        self.spans = Spans.open(folder / "spans.pin")
+        self.bm25 = BM25Index.load(folder / "bm25.pin")
+        self.vectors = FlatIndex.load(folder / "vectors.pin", verify=verify)
+        sizes = {"spans.pin": len(self.spans), "bm25.pin": len(self.bm25), "vectors.pin": len(self.vectors)}
+        if len(set(sizes.values())) > 1 or len(self.texts) != len(self.spans.documents):
+            raise IndexCorruptError(f"{folder}: its files do not belong together; chunks by file: {sizes}")
+
+    def __len__(self) -> int:
+        """Return the number of chunks."""
+        return len(self.spans)
+
+    def content(self, row: int) -> str:
+        """Return what chunk `row` quotes."""
+        column = self.spans.chunks
+        return self.texts.slice(int(column["document"][row]), int(column["start"][row]), int(column["end"][row]))
+
+    def embedded_text(self, row: int) -> str:
+        """Return what of chunk `row` was embedded and indexed."""
+        chunk = self.spans.chunk(row)
+        document = int(self.spans.chunks["document"][row])
+        return chunk.header + self.texts.slice(document, chunk.covered_start, chunk.end)
+
+
+def write_segment(
+    folder: Path,
+    documents: Sequence[PreparedDocument],
+    rows: Sequence[int],
+    vectors: npt.NDArray[np.float32],
+    *,
+    config: IndexConfig,
+    stamp: bytes,
+) -> str:
+    """Write a segment below `folder` and return its id.
+
+    The files are written into an unfinished folder, each synced, and the folder is renamed into place and synced: until
+    the catalog lists it, nobody looks at it.
+
+    Parameters
+    ----------
+    folder : Path
+        The index's folder of segments.
+    documents : sequence of PreparedDocument
+        In the order of their ids, which makes equal scores come out in the order of documents.
+    rows : sequence of int
+        The catalog's row of each document.
+    vectors : (n, dim) float32 array
+        One unit vector a chunk, in the order of documents and chunks.
+    """
+    name = uuid.uuid4().hex
+    unfinished = folder / (UNFINISHED + name)
+    unfinished.mkdir()
+    try:
+        CanonicalTexts.write(unfinished / "texts.pin", [document.text for document in documents], stamp=stamp)
+        Spans.write(unfinished / "spans.pin", documents, rows, stamp=stamp)
+        texts = [chunk.embedded_text for document in documents for chunk in document.chunks]
+        BM25Index.build(texts, analyzer=config.analyzer, stemmer=config.stemmer).save(unfinished / "bm25.pin")
+        FlatIndex.build(vectors, storage="int8").save(unfinished / "vectors.pin")
+        sync_folder(unfinished)
+        os.rename(unfinished, folder / name)
+        sync_folder(folder)
+    except BaseException:  # also Ctrl-C: nothing unfinished stays behind
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    return name

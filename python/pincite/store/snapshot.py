@@ -1,0 +1,122 @@
+"""What a reader sees: the segments of one generation, and which of their rows are alive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from pincite.core.bm25_collection import BM25Collection
+from pincite.errors import StorageError
+from pincite.store.catalog import Catalog
+from pincite.store.records import ChunkRecord, DocumentRecord
+from pincite.store.segment import Segment
+
+__all__ = ["RowKey", "Snapshot"]
+
+RowKey = tuple[int, int]
+"""A chunk: the number of its segment in the snapshot, and its row there."""
+
+_ATTEMPTS = 10
+
+
+class Snapshot:
+    """One generation. Immutable, and safe to read from any number of threads.
+
+    Attributes
+    ----------
+    generation : int
+    segments : list of Segment
+    visible : list of (n,) bool array or None
+        Which rows of each segment are alive; None: all.
+    bm25 : BM25Collection
+        The segments' postings as one index over the rows that are alive.
+    totals : dict of str to int
+        Documents, chunks, failed documents and others, counted when the generation was opened.
+    """
+
+    def __init__(
+        self, catalog: Catalog, generation: int, segments: Sequence[Segment], dead_rows: Sequence[int],
+        totals: dict[str, int],
+    ) -> None:
+        self._catalog = catalog
+        self.generation = generation
+        self.totals = totals
+        self.segments = list(segments)
+        dead = np.array(dead_rows, dtype=np.int64)
+        self._alive = [~np.isin(segment.spans.documents, dead) for segment in self.segments]
+        self.visible = [
+            None if alive.all() else alive[segment.spans.chunks["document"]]
+            for segment, alive in zip(self.segments, self._alive, strict=True)
+        ]
+        self.bm25 = BM25Collection(
+            [segment.bm25.view(rows) for segment, rows in zip(self.segments, self.visible, strict=True)]
+        )
+        self.document = lru_cache(maxsize=4096)(self._document)
+
+    @classmethod
+    def open(cls, catalog: Catalog, folder: Path, *, known: Sequence[Segment] = ()) -> Snapshot:
+        """Map the segments of the last generation; those of `known` are taken over.
+
+        Raises
+        ------
+        StorageError, IndexCorruptError, IncompatibleIndexError
+            If a segment's file cannot be read or used.
+        """
+        mapped = {segment.id: segment for segment in known}
+        for attempt in range(_ATTEMPTS):
+            with catalog.reading():
+                generation = catalog.generation()
+                live = [id for id, _ in catalog.segments()]
+                dead_rows = catalog.dead_rows()
+                totals = catalog.totals()
+            try:
+                for id in live:
+                    if id not in mapped:
+                        mapped[id] = Segment(folder / id)
+            except StorageError:
+                # A writer may have merged the segment away since; then the next generation does not list it.
+                if attempt + 1 == _ATTEMPTS or catalog.generation() == generation:
+                    raise
+                continue
+            return cls(catalog, generation, [mapped[id] for id in live], dead_rows, totals)
+        raise AssertionError("unreachable")
+
+    def __len__(self) -> int:
+        """Return the number of chunks that are alive."""
+        return sum(
+            len(segment) if rows is None else int(rows.sum())
+            for segment, rows in zip(self.segments, self.visible, strict=True)
+        )
+
+    def _document(self, row: int) -> DocumentRecord:
+        return self._catalog.document(row)
+
+    def chunk(self, key: RowKey) -> ChunkRecord:
+        """Return where a chunk is."""
+        segment, row = key
+        return self.segments[segment].spans.chunk(row)
+
+    def content(self, key: RowKey) -> str:
+        """Return what a chunk quotes."""
+        segment, row = key
+        return self.segments[segment].content(row)
+
+    def order(self, key: RowKey) -> tuple[str, int]:
+        """Return what breaks ties: the document's id, then the chunk's start."""
+        chunk = self.chunk(key)
+        return self.document(chunk.document).id, chunk.start
+
+    def is_alive(self, segment: Segment, document: int) -> bool:
+        """Return whether a document, by its number in a segment, is alive."""
+        return bool(self._alive[self.segments.index(segment)][document])
+
+    def place(self, row: int) -> tuple[Segment, int]:
+        """Return the segment of the document of a catalog's row, and its number there."""
+        for segment, alive in zip(self.segments, self._alive, strict=True):
+            numbers = np.flatnonzero((segment.spans.documents == row) & alive)
+            if len(numbers):
+                return segment, int(numbers[0])
+        raise KeyError(row)

@@ -1,0 +1,145 @@
+"""Files of folders, and the names they have in an index.
+
+A folder is a *source* with a name (its own, unless another is given), and a file's id is that name and its path below
+the folder: ``handbook/setup/linux.md``. So ids stay as they are when the folder and the index move together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pincite.errors import InvalidInputError
+
+__all__ = ["Discovery", "FoundFile", "discover"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file to be indexed."""
+
+    id: str
+    source: str
+    path: Path
+    nbytes: int
+
+
+@dataclass(slots=True)
+class Discovery:
+    """What lies at some paths.
+
+    Attributes
+    ----------
+    files : list of FoundFile
+        By id.
+    ignored : list of (str, str)
+        What was passed over, with the reason.
+    sources : dict of str to str
+        Folders by name, those that are new or have moved.
+    """
+
+    files: list[FoundFile] = field(default_factory=list)
+    ignored: list[tuple[str, str]] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+def discover(
+    paths: Iterable[Path], *, known: Mapping[str, str], index_folder: Path, name: str | None = None
+) -> Discovery:
+    """Find the files at `paths`.
+
+    Folders are searched to any depth. Names that begin with a full stop, links to folders, and the index's own folder
+    are passed over, and said so.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        Files and folders.
+    known : mapping of str to str
+        The folders of the sources there are, by name.
+    index_folder : Path
+        Where the index lies.
+    name : str, optional
+        What to call the source, where a folder's own name will not do.
+
+    Raises
+    ------
+    InvalidInputError
+        If a path does not exist, or another folder has the source's name already.
+    """
+    found = Discovery()
+    roots = {label: Path(root) for label, root in known.items()}
+    files: dict[Path, None] = {}
+    for path in paths:
+        if not path.exists():
+            raise InvalidInputError(f"there is nothing at {path}; give a file or a folder that exists")
+        whole = path.resolve()
+        root = whole if whole.is_dir() else whole.parent
+        if name is not None or not any(root.is_relative_to(other) for other in roots.values()):
+            label = _free_name(name or root.name or "root", root, roots)
+            roots[label] = root
+            found.sources[label] = str(root)
+        files.update(dict.fromkeys(_files(whole, index_folder.resolve(), found.ignored)))
+    for file in files:
+        label, root = max(
+            ((label, root) for label, root in roots.items() if file.is_relative_to(root)),
+            key=lambda pair: len(pair[1].parts),
+        )
+        below = file.relative_to(root).as_posix()
+        try:
+            below.encode()
+            nbytes = file.stat().st_size
+        except UnicodeEncodeError:
+            found.ignored.append((ascii(str(file)), "its name is not Unicode; rename it"))
+        except OSError as error:
+            found.ignored.append((str(file), f"cannot be read: {error.strerror}"))
+        else:
+            found.files.append(FoundFile(f"{label}/{below}", label, file, nbytes))
+    found.files.sort(key=lambda file: file.id)
+    return found
+
+
+def _free_name(name: str, root: Path, roots: Mapping[str, Path]) -> str:
+    if not name or "/" in name or name != name.strip():
+        raise InvalidInputError(f"name is {name!r}, wanted a name without '/' and without white space around it")
+    other = roots.get(name)
+    if other is not None and other != root and other.is_dir():
+        raise InvalidInputError(
+            f"the index calls {other} {name!r} already, so {root} needs another name; give name= (on the command "
+            "line: --name)"
+        )
+    return name
+
+
+def _files(path: Path, index_folder: Path, ignored: list[tuple[str, str]]) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+
+    def refused(error: OSError) -> None:
+        ignored.append((str(error.filename), f"cannot be read: {error.strerror}"))
+
+    for folder, folders, names in os.walk(path, onerror=refused):
+        here = Path(folder)
+        for name in sorted(folders):
+            if reason := _why_not(here / name, index_folder):
+                folders.remove(name)
+                ignored.append((str(here / name), reason))
+        folders.sort()
+        for name in sorted(names):
+            if name.startswith("."):
+                ignored.append((str(here / name), "hidden"))
+            else:
+                yield here / name
+
+
+def _why_not(folder: Path, index_folder: Path) -> str | None:
+    if folder.name.startswith("."):
+        return "hidden"
+    if folder.is_symlink():
+        return "a link to a folder"
+    if folder == index_folder or (folder / "catalog.sqlite").is_file():
+        return "an index"
+    return None

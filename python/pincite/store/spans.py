@@ -1,0 +1,183 @@
+"""Chunks and sections of a segment in one file: columns, not rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from pincite.core.mapped_file import MappedFile, write_mapped
+from pincite.errors import IndexCorruptError
+from pincite.store.records import ChunkRecord, PreparedDocument
+from pincite.types import Section
+
+__all__ = ["Spans"]
+
+KIND = "spans"
+CHUNK_COLUMNS = ("document", "start", "end", "covered_start", "section", "header", "truncated_tokens")
+SECTION_COLUMNS = ("start", "heading_end", "end", "level", "path")
+
+
+class Spans:
+    """Which chunks and sections a segment holds, and of which documents.
+
+    Attributes
+    ----------
+    documents : (d,) int64 array
+        The catalog's row of each document, in the order of the documents' ids.
+    first_chunk, first_section : (d + 1,) int64 array
+        Where each document's chunks and sections begin.
+    chunks : dict of str to (n,) int64 array
+        By column; `document` is the number in the segment.
+    """
+
+    def __init__(self, file: MappedFile, path: Path) -> None:
+        self._path = path
+        self.documents = file.array("documents", np.int64)
+        self.first_chunk = file.array("document_chunks", np.int64)
+        self.first_section = file.array("document_sections", np.int64)
+        self.chunks = {name: file.array(f"chunk_{name}", np.int64) for name in CHUNK_COLUMNS}
+        self.sections = {name: file.array(f"section_{name}", np.int64) for name in SECTION_COLUMNS}
+        self._strings = memoryview(file.array("strings", np.uint8))
+        self._string_ends = file.array("string_ends", np.int64)
+        self._check()
+
+    def _check(self) -> None:
+        n_chunks, n_sections = len(self), len(self.sections["start"])
+        sound = (
+            all(len(column) == n_chunks for column in self.chunks.values())
+            and all(len(column) == n_sections for column in self.sections.values())
+            and len(self.first_chunk) == len(self.first_section) == len(self.documents) + 1
+            and _rises(self.first_chunk, n_chunks)
+            and _rises(self.first_section, n_sections)
+            and _rises(np.concatenate([[0], self._string_ends]), len(self._strings))
+            and _within(self.chunks["document"], len(self.documents))
+            and _within(self.chunks["section"], n_sections)
+            and _within(self.chunks["header"], len(self._string_ends))
+            and _within(self.sections["path"], len(self._string_ends))
+        )
+        if not sound:
+            raise IndexCorruptError(f"{self._path}: the tables of its chunks contradict each other")
+
+    @staticmethod
+    def write(path: Path, documents: Sequence[PreparedDocument], rows: Sequence[int], *, stamp: bytes) -> None:
+        """Write the spans of documents whose rows in the catalog are `rows`, whole or not at all."""
+        strings = _StringTable()
+        chunk_rows: list[tuple[int, ...]] = []
+        section_rows: list[tuple[int, ...]] = []
+        first_chunk, first_section = [0], [0]
+        for number, document in enumerate(documents):
+            starts = [section.start for section in document.sections]
+            # A chunk belongs to the last section that starts at or before it.
+            owners = np.searchsorted(starts, [chunk.start for chunk in document.chunks], side="right") - 1
+            for chunk, owner in zip(document.chunks, owners.tolist(), strict=True):
+                header = chunk.embedded_text[: len(chunk.embedded_text) - (chunk.end - chunk.covered_start)]
+                section = first_section[-1] + owner
+                chunk_rows.append(
+                    (number, chunk.start, chunk.end, chunk.covered_start, section, strings.add(header),
+                     chunk.truncated_tokens)
+                )  # fmt: skip
+            for section in document.sections:
+                where = strings.add(json.dumps(section.heading_path, ensure_ascii=False))
+                section_rows.append((section.start, section.heading_end, section.end, section.level, where))
+            first_chunk.append(len(chunk_rows))
+            first_section.append(len(section_rows))
+        write_mapped(
+            path,
+            kind=KIND,
+            stamp=stamp,
+            sections={
+                "documents": _int64(rows),
+                "document_chunks": _int64(first_chunk),
+                "document_sections": _int64(first_section),
+                **_columns("chunk_", CHUNK_COLUMNS, chunk_rows),
+                **_columns("section_", SECTION_COLUMNS, section_rows),
+                "strings": b"".join(strings.values),
+                "string_ends": np.cumsum([len(value) for value in strings.values], dtype=np.int64),
+            },
+        )
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
+        """Map a file that `write` made; raises what opening any file of an index raises."""
+        return cls(MappedFile.open(path, kind=KIND, verify=verify), Path(path))
+
+    def __len__(self) -> int:
+        """Return the number of chunks."""
+        return len(self.chunks["start"])
+
+    def chunk(self, row: int) -> ChunkRecord:
+        """Return one chunk."""
+        column = self.chunks
+        return ChunkRecord(
+            document=int(self.documents[column["document"][row]]),
+            start=int(column["start"][row]),
+            end=int(column["end"][row]),
+            covered_start=int(column["covered_start"][row]),
+            section=self.section(int(column["section"][row])),
+            header=self._string(int(column["header"][row])),
+            truncated_tokens=int(column["truncated_tokens"][row]),
+        )
+
+    def section(self, row: int) -> Section:
+        """Return one section."""
+        column = self.sections
+        return Section(
+            start=int(column["start"][row]),
+            heading_end=int(column["heading_end"][row]),
+            end=int(column["end"][row]),
+            level=int(column["level"][row]),
+            heading_path=tuple(json.loads(self._string(int(column["path"][row])))),
+        )
+
+    def chunks_of(self, document: int) -> range:
+        """Return the rows of a document's chunks."""
+        return range(int(self.first_chunk[document]), int(self.first_chunk[document + 1]))
+
+    def sections_of(self, document: int) -> list[Section]:
+        """Return a document's sections, in order."""
+        rows = range(int(self.first_section[document]), int(self.first_section[document + 1]))
+        return [self.section(row) for row in rows]
+
+    def _string(self, number: int) -> str:
+        start = int(self._string_ends[number - 1]) if number else 0
+        try:
+            return str(self._strings[start : int(self._string_ends[number])], "utf-8")
+        except UnicodeDecodeError as error:
+            raise IndexCorruptError(f"{self._path}: string {number} is no UTF-8") from error
+
+
+class _StringTable:
+    """Each string once."""
+
+    def __init__(self) -> None:
+        self.values: list[bytes] = []
+        self._number: dict[str, int] = {}
+
+    def add(self, string: str) -> int:
+        if string not in self._number:
+            self._number[string] = len(self.values)
+            self.values.append(string.encode())
+        return self._number[string]
+
+
+def _int64(values: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.fromiter(values, dtype=np.int64)
+
+
+def _columns(prefix: str, names: Sequence[str], rows: Sequence[tuple[int, ...]]) -> dict[str, npt.NDArray[np.int64]]:
+    table = np.array(rows, dtype=np.int64).reshape(-1, len(names))
+    return {prefix + name: np.ascontiguousarray(table[:, i]) for i, name in enumerate(names)}
+
+
+def _rises(column: npt.NDArray[Any], last: int) -> bool:
+    return bool(len(column) and column[0] == 0 and column[-1] == last and (np.diff(column) >= 0).all())
+
+
+def _within(column: npt.NDArray[Any], limit: int) -> bool:
+    return not len(column) or bool(column.min() >= 0 and column.max() < limit)

@@ -1,0 +1,145 @@
+r"""Canonical texts in one file: any slice by code points, any line, without reading the rest.
+
+Texts are UTF-8. A byte offset is kept for every 1,024th code point of a document, so a slice costs the decoding of what
+lies between the checkpoint below its start and its end. Lines end at ``\n``, ``\r\n`` and ``\r``, as in CommonMark.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from pincite.core.mapped_file import MappedFile, write_mapped
+from pincite.core.markdown import line_starts
+from pincite.errors import IndexCorruptError
+
+__all__ = ["CanonicalTexts"]
+
+KIND = "texts"
+STRIDE = 1024
+_CRLF = re.compile(r"\r\n")
+
+Int64Array = npt.NDArray[np.int64]
+
+
+class CanonicalTexts:
+    """The texts of a segment's documents, by their number in it."""
+
+    def __init__(self, file: MappedFile, path: Path) -> None:
+        self._path = path
+        self._utf8 = memoryview(file.array("utf8", np.uint8))
+        self._bytes = self._column(file, "document_bytes")
+        self._points = self._column(file, "document_points")
+        self._checkpoint_bytes = self._column(file, "checkpoints")
+        self._first_checkpoint = self._column(file, "document_checkpoints")
+        self._line_starts = self._column(file, "line_starts")
+        self._first_line = self._column(file, "document_lines")
+        n = len(self._bytes)
+        self._crlf = self._column(file, "crlf_ends")
+        self._first_crlf = self._column(file, "document_crlf")
+        ends = (self._points, self._first_checkpoint, self._first_line, self._first_crlf)
+        if not n or any(len(column) != n for column in ends) or int(self._bytes[-1]) != len(self._utf8):
+            raise IndexCorruptError(f"{path}: the tables of its texts contradict each other")
+
+    @staticmethod
+    def _column(file: MappedFile, name: str) -> Int64Array:
+        column: Int64Array = file.array(name, np.int64)
+        return column
+
+    @staticmethod
+    def write(path: Path, texts: Sequence[str], *, stamp: bytes) -> None:
+        """Write texts to a file, whole or not at all."""
+        encoded = [text.encode() for text in texts]
+        checkpoints = [_checkpoints(text, data) for text, data in zip(texts, encoded, strict=True)]
+        crlf = [np.array([pair.end() for pair in _CRLF.finditer(text)], dtype=np.int64) for text in texts]
+        lines = [np.array(line_starts(text)[:-1] or [0], dtype=np.int64) for text in texts]
+        write_mapped(
+            path,
+            kind=KIND,
+            stamp=stamp,
+            sections={
+                "utf8": b"".join(encoded),
+                "document_bytes": _running([len(data) for data in encoded]),
+                "document_points": _running([len(text) for text in texts]),
+                "checkpoints": np.concatenate([*checkpoints, np.empty(0, dtype=np.int64)]),
+                "document_checkpoints": _running([len(found) for found in checkpoints]),
+                "line_starts": np.concatenate([*lines, np.empty(0, dtype=np.int64)]),
+                "document_lines": _running([len(found) for found in lines]),
+                "crlf_ends": np.concatenate([*crlf, np.empty(0, dtype=np.int64)]),
+                "document_crlf": _running([len(found) for found in crlf]),
+            },
+        )
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
+        """Map a file that `write` made.
+
+        Raises
+        ------
+        StorageError, IndexCorruptError, IncompatibleIndexError
+            As for every file of an index.
+        """
+        return cls(MappedFile.open(path, kind=KIND, verify=verify), Path(path))
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self._bytes) - 1
+
+    def length(self, document: int) -> int:
+        """Return the code points of a document."""
+        return int(self._points[document + 1] - self._points[document])
+
+    def text(self, document: int) -> str:
+        """Return a whole document."""
+        return self._decode(int(self._bytes[document]), int(self._bytes[document + 1]))
+
+    def slice(self, document: int, start: int, end: int) -> str:
+        """Return ``text[start:end]`` of a document; `start` and `end` are code points within it."""
+        first = self._byte_below(document, start // STRIDE)
+        last = self._byte_below(document, -(-end // STRIDE))
+        skip = start - start // STRIDE * STRIDE
+        return self._decode(first, last)[skip : skip + end - start]
+
+    def lines(self, document: int, start: int, end: int) -> tuple[int, int]:
+        """Return the numbers, from 1, of the first and the last line that ``[start, end)`` touches."""
+        starts = self._line_starts[int(self._first_line[document]) : int(self._first_line[document + 1])]
+        first = int(np.searchsorted(starts, start, side="right"))
+        last = int(np.searchsorted(starts, max(start, end - 1), side="right"))
+        return first, last
+
+    def crlf_before(self, document: int, offset: int) -> int:
+        r"""Return how many ``\r\n`` end at or before a code point."""
+        pairs = self._crlf[int(self._first_crlf[document]) : int(self._first_crlf[document + 1])]
+        return int(np.searchsorted(pairs, offset, side="right"))
+
+    def _byte_below(self, document: int, checkpoint: int) -> int:
+        """Return the byte, in the file, of a checkpoint of a document, or of the document's end."""
+        index = int(self._first_checkpoint[document]) + checkpoint
+        if index >= int(self._first_checkpoint[document + 1]):
+            return int(self._bytes[document + 1])
+        return int(self._bytes[document]) + int(self._checkpoint_bytes[index])
+
+    def _decode(self, first: int, last: int) -> str:
+        try:
+            return str(self._utf8[first:last], "utf-8")
+        except UnicodeDecodeError as error:
+            raise IndexCorruptError(f"{self._path}: its text is no UTF-8 at byte {first + error.start}") from error
+
+
+def _running(counts: Sequence[int]) -> Int64Array:
+    """Return where each of the counted things starts, and their sum."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+
+
+def _checkpoints(text: str, data: bytes) -> Int64Array:
+    """Return the byte of every `STRIDE`-th code point."""
+    if len(text) == len(data):
+        return np.arange(0, len(data), STRIDE, dtype=np.int64)
+    heads = np.flatnonzero((np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80)
+    return heads[::STRIDE].astype(np.int64)
