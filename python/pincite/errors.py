@@ -15,6 +15,7 @@ __all__ = [
     "PinciteError",
     "StorageError",
     "TruncationError",
+    "TruncationWarning",
 ]
 
 
@@ -60,6 +61,10 @@ class ModelFileError(PinciteError):
 
 class TruncationError(InvalidInputError):
     """A text beyond the window of a model, where the caller asked for an error."""
+
+
+class TruncationWarning(UserWarning):
+    """A text beyond the window of a model, whose rest has no say."""
 
 
 class ExtractionError(PinciteError):
