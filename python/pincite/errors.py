@@ -16,6 +16,7 @@ __all__ = [
     "PinciteError",
     "StorageError",
     "TruncationError",
+    "TruncationWarning",
 ]
 
 
@@ -65,6 +66,10 @@ class PassageNotFoundError(PinciteError, LookupError):
 
 class TruncationError(InvalidInputError):
     """A text beyond the window of a model, where the caller asked for an error."""
+
+
+class TruncationWarning(UserWarning):
+    """A text beyond the window of a model, whose rest has no say."""
 
 
 class ExtractionError(PinciteError):

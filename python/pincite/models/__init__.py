@@ -1,0 +1,1 @@
+"""Encoder and reranker: ONNX Runtime and tokenizers, loaded at first use."""
