@@ -1,4 +1,4 @@
-// The envelope with raw bytes, for tools and tests; indexes read and write it inside the core.
+// The envelope as Python sees it: sections go in and come out as raw bytes, out without a copy.
 #include <array>
 #include <string>
 
@@ -10,6 +10,8 @@
 namespace pincite::bind {
 namespace {
 
+using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
+
 Stamp stamp_from(const py::bytes& bytes) {
   const std::string_view view = bytes;
   Stamp stamp{};
@@ -20,8 +22,13 @@ Stamp stamp_from(const py::bytes& bytes) {
   return stamp;
 }
 
-py::bytes to_bytes(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+// A read-only view of a section; the array's base keeps the mapping alive.
+Bytes section(const py::object& self, const std::string& name, std::size_t unit) {
+  const std::span<const std::byte> bytes = self.cast<const Envelope&>().bytes(name, unit);
+  Bytes view(static_cast<py::ssize_t>(bytes.size()), reinterpret_cast<const std::uint8_t*>(bytes.data()),
+             self);
+  view.attr("flags").attr("writeable") = false;
+  return view;
 }
 
 }  // namespace
@@ -30,34 +37,34 @@ void register_envelope(py::module_& module) {
   module.def(
       "write_envelope",
       [](const std::string& path, const std::string& kind,
-         const std::vector<std::pair<std::string, py::bytes>>& sections, const py::bytes& stamp) {
+         const std::vector<std::pair<std::string, Bytes>>& sections, const py::bytes& stamp) {
         EnvelopeWriter writer(kind, stamp_from(stamp));
-        for (const auto& [name, bytes] : sections) {
-          const std::string_view view = bytes;
-          writer.add_bytes(name, std::as_bytes(std::span(view)));
-        }
+        for (const auto& [name, bytes] : sections) writer.add(name, span_of(bytes));
         const std::filesystem::path target = path_from(path);
-        const py::gil_scoped_release release;  // the bytes objects are held by `sections`
+        const py::gil_scoped_release release;  // `sections` holds the arrays
         writer.write(target);
       },
       py::arg("path"), py::kw_only(), py::arg("kind"), py::arg("sections"), py::arg("stamp"),
       "Writes a file of named sections, whole or not at all.");
-  module.def(
-      "read_envelope",
-      [](const std::string& path, const std::string& kind, bool verify) {
-        const std::filesystem::path source = path_from(path);
-        std::shared_ptr<const Envelope> envelope;
-        {
-          const py::gil_scoped_release release;
-          envelope = Envelope::open(source, kind, verify);
-        }
-        py::dict sections;
-        for (const std::string& name : envelope->names())
-          sections[py::str(name)] = to_bytes(envelope->bytes(name));
-        return std::make_pair(to_bytes(std::as_bytes(std::span(envelope->stamp()))), sections);
-      },
-      py::arg("path"), py::kw_only(), py::arg("kind"), py::arg("verify") = true,
-      "Reads a file of named sections: (stamp, {name: bytes}).");
+
+  // Held without const, which pybind11 cannot do; nothing of it is bound that could change it.
+  py::class_<Envelope, std::shared_ptr<Envelope>>(module, "Envelope")
+      .def_static(
+          "open",
+          [](const std::string& path, const std::string& kind, bool verify) {
+            const std::filesystem::path source = path_from(path);
+            const py::gil_scoped_release release;
+            return std::const_pointer_cast<Envelope>(Envelope::open(source, kind, verify));
+          },
+          py::arg("path"), py::kw_only(), py::arg("kind"), py::arg("verify"))
+      .def_property_readonly("stamp",
+                             [](const Envelope& self) {
+                               return py::bytes(reinterpret_cast<const char*>(self.stamp().data()),
+                                                self.stamp().size());
+                             })
+      .def("names", &Envelope::names)
+      .def("section", &section, py::arg("name"), py::kw_only(), py::arg("unit") = 1,
+           "The bytes of a section; their number is a multiple of `unit`.");
 }
 
 }  // namespace pincite::bind

@@ -51,11 +51,18 @@ std::string_view padded_name(const std::array<char, N>& field) {
           static_cast<std::size_t>(std::find(field.begin(), field.end(), '\0') - field.begin())};
 }
 
+bool is_ascii(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
 template <std::size_t N>
 void put_name(std::array<char, N>& field, std::string_view name) {
   if (name.empty() || name.size() >= N) {
     throw InvalidInputError("name '" + std::string(name) + "' has " + std::to_string(name.size()) +
                             " bytes, wanted 1 to " + std::to_string(N - 1));
+  }
+  if (!is_ascii(name)) {
+    throw InvalidInputError("name '" + std::string(name) + "' holds more than visible ASCII characters");
   }
   field.fill('\0');
   std::copy(name.begin(), name.end(), field.begin());
@@ -89,6 +96,7 @@ Header checked_header(std::span<const std::byte> bytes, const std::filesystem::p
                                  "; use the release that wrote it, or build it again");
   }
   if (header_crc(header) != header.header_crc) corrupt(path, "the header's checksum does not match");
+  if (!is_ascii(padded_name(header.kind))) corrupt(path, "the kind is not ASCII");
   if (padded_name(header.kind) != kind) {
     throw IncompatibleIndexError(file::display(path) + ": holds an index of kind '" +
                                  std::string(padded_name(header.kind)) + "', wanted '" + std::string(kind) +
@@ -172,6 +180,7 @@ std::shared_ptr<const Envelope> Envelope::open(const std::filesystem::path& path
     Entry entry;
     std::memcpy(&entry, table_bytes.data() + i * sizeof(Entry), sizeof entry);
     const std::string name(padded_name(entry.name));
+    if (!is_ascii(name)) corrupt(path, "the name of section " + std::to_string(i) + " is not ASCII");
     if (entry.offset != aligned(end) || entry.offset > bytes.size() ||
         entry.nbytes > bytes.size() - entry.offset) {
       corrupt(path, "section '" + name + "' lies outside its place in the file");
@@ -204,16 +213,15 @@ std::vector<std::string> Envelope::names() const {
   return out;
 }
 
-std::span<const std::byte> Envelope::bytes(std::string_view name) const {
-  for (const Section& section : sections_) {
-    if (section.name == name) return section.bytes;
+std::span<const std::byte> Envelope::bytes(std::string_view name, std::size_t unit) const {
+  const auto found = std::find_if(sections_.begin(), sections_.end(),
+                                  [&](const Section& section) { return section.name == name; });
+  if (found == sections_.end()) corrupt(path_, "section '" + std::string(name) + "' is missing");
+  if (found->bytes.size() % unit != 0) {
+    corrupt(path_, "section '" + found->name + "' has " + std::to_string(found->bytes.size()) +
+                       " bytes, which does not fit values of " + std::to_string(unit) + " bytes");
   }
-  corrupt(path_, "section '" + std::string(name) + "' is missing");
-}
-
-void Envelope::refuse_length(std::string_view name, std::size_t nbytes, std::size_t unit) const {
-  corrupt(path_, "section '" + std::string(name) + "' has " + std::to_string(nbytes) +
-                     " bytes, which does not fit values of " + std::to_string(unit) + " bytes");
+  return found->bytes;
 }
 
 void Envelope::refuse(const std::string& why) const { corrupt(path_, why); }

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pincite.core.arrays import FloatArray, IdArray, RowFilter
+from pincite.core.arrays import ByteArray, FloatArray, IdArray, RowFilter
 
 __version__: str
 
@@ -21,8 +21,15 @@ def dot_rows_i8(
 def half_bits(values: FloatArray) -> npt.NDArray[np.uint16]: ...
 
 # envelope
-def write_envelope(path: str, *, kind: str, sections: Sequence[tuple[str, bytes]], stamp: bytes) -> None: ...
-def read_envelope(path: str, *, kind: str, verify: bool = True) -> tuple[bytes, dict[str, bytes]]: ...
+def write_envelope(path: str, *, kind: str, sections: Sequence[tuple[str, ByteArray]], stamp: bytes) -> None: ...
+
+class Envelope:
+    @staticmethod
+    def open(path: str, *, kind: str, verify: bool) -> Envelope: ...
+    @property
+    def stamp(self) -> bytes: ...
+    def names(self) -> list[str]: ...
+    def section(self, name: str, *, unit: int = 1) -> ByteArray: ...
 
 # text
 def analyze(

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from pincite import _core
+from pincite.core.mapped_file import MappedFile, write_mapped
 from pincite.errors import IncompatibleIndexError, IndexCorruptError, StorageError
 from reference import envelope as reference
 
@@ -25,7 +25,8 @@ def opened(tmp_path):
 
     def read(data: bytes, kind: str = "test", *, verify: bool = True):
         path.write_bytes(data)
-        return _core.read_envelope(str(path), kind=kind, verify=verify)
+        file = MappedFile.open(path, kind=kind, verify=verify)
+        return file.stamp, {name: bytes(file.section(name)) for name in file.names}
 
     return read
 
@@ -81,6 +82,14 @@ def test_another_kind_is_named(opened):
         opened(SOUND, "flat")
 
 
+@pytest.mark.parametrize("name", [b"\xff", "ü".encode(), b"a b", b"\n"])
+def test_names_that_are_no_ascii_are_damage(opened, name):
+    with pytest.raises(IndexCorruptError, match="kind is not ASCII"):
+        opened(reference.seal(name, [], b""))
+    with pytest.raises(IndexCorruptError, match="section 0 is not ASCII"):
+        opened(reference.seal(b"test", [(name, 192, 0, 0)], bytes(48)))
+
+
 @pytest.mark.parametrize("file_size", [0, 95, 97, 2**32, 2**63, U64_MAX])
 def test_forged_file_sizes(opened, file_size):
     with pytest.raises(IndexCorruptError, match="its header says"):
@@ -129,13 +138,13 @@ def test_reserved_and_padding_bytes_must_be_zero(opened):
 
 def test_a_missing_file(tmp_path):
     with pytest.raises(StorageError, match="none") as caught:
-        _core.read_envelope(str(tmp_path / "none"), kind="test")
+        MappedFile.open(tmp_path / "none", kind="test")
     assert caught.value.errno == errno.ENOENT
 
 
 def test_a_folder(tmp_path):
     with pytest.raises(StorageError) as caught:
-        _core.read_envelope(str(tmp_path), kind="test")
+        MappedFile.open(tmp_path, kind="test")
     assert caught.value.errno in (errno.EISDIR, errno.EACCES)
 
 
@@ -145,11 +154,11 @@ def test_a_device_or_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(pipe)
     for path in ("/dev/zero", str(pipe)):
         with pytest.raises(StorageError, match="not a regular file"):
-            _core.read_envelope(path, kind="test")
+            MappedFile.open(path, kind="test")
 
 
 def write(path) -> None:
-    _core.write_envelope(str(path), kind="test", sections=[("s", b"new")], stamp=bytes(32))
+    write_mapped(path, kind="test", sections={"s": b"new"})
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write everywhere")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pincite
-from pincite import _core
 from pincite.errors import IncompatibleIndexError, IndexCorruptError
+from reference import envelope as reference
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def saved(tmp_path_factory):
 
 def test_cut_and_flipped_files_are_refused(saved, tmp_path):
     whole = saved.read_bytes()
-    stamp, sections = _core.read_envelope(str(saved), kind="hnsw")
+    _, stamp, sections = reference.read(saved.read_bytes())
     assert stamp == bytes(32)
     assert len(sections) == 7
     broken = tmp_path / "broken"
@@ -44,9 +44,9 @@ def test_cut_and_flipped_files_are_refused(saved, tmp_path):
 
 def forge(saved, path, name, change):
     """Rewrite one section; the envelope's checksums are right again."""
-    _, sections = _core.read_envelope(str(saved), kind="hnsw")
+    *_, sections = reference.read(saved.read_bytes())
     sections[name] = change(sections[name])
-    _core.write_envelope(str(path), kind="hnsw", sections=list(sections.items()), stamp=bytes(32))
+    path.write_bytes(reference.write("hnsw", list(sections.items())))
 
 
 def put(dtype, at, value):
@@ -89,7 +89,7 @@ def test_forged_structure_is_refused(saved, tmp_path, name, change):
 
 
 def test_an_entry_point_below_the_top_is_refused(saved, tmp_path):
-    _, sections = _core.read_envelope(str(saved), kind="hnsw")
+    *_, sections = reference.read(saved.read_bytes())
     levels = np.diff(np.frombuffer(sections["upper_lists"], "<u4").astype(np.int64))
     assert levels.max() > 0
     forge(saved, tmp_path / "forged", "meta", put("<u4", 6, int(levels.argmin())))
@@ -98,7 +98,7 @@ def test_an_entry_point_below_the_top_is_refused(saved, tmp_path):
 
 
 def test_an_upper_link_to_a_row_of_level_0_is_refused(saved, tmp_path):
-    _, sections = _core.read_envelope(str(saved), kind="hnsw")
+    *_, sections = reference.read(saved.read_bytes())
     levels = np.diff(np.frombuffer(sections["upper_lists"], "<u4").astype(np.int64))
     forge(saved, tmp_path / "forged", "upper_links", put("<u4", 0, int(levels.argmin())))
     with pytest.raises(IndexCorruptError, match="which is not there"):

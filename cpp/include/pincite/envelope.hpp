@@ -4,14 +4,14 @@
 //   0-7     magic 89 50 49 4E 43 49 54 0A ("\x89PINCIT\n": a text-mode copy breaks it)
 //   8-11    format version (1)
 //   12-15   byte order mark 0x01020304
-//   16-31   kind, ASCII, zero-padded ("flat", "hnsw", "bm25", ...)
+//   16-31   kind, visible ASCII, zero-padded ("flat", "hnsw", "bm25", ...)
 //   32-63   stamp: 32 bytes that the caller binds the file to (all zero: none)
 //   64-71   file size in bytes
 //   72-75   number of sections
 //   76-79   CRC-32C of the section table
 //   80-91   zero
 //   92-95   CRC-32C of bytes 0-91
-//   96-     section table, 48 bytes each: name (24, ASCII, zero-padded), offset (8), nbytes (8), CRC-32C (4),
+//   96-     section table, 48 bytes each: name (24, likewise), offset (8), nbytes (8), CRC-32C (4),
 //           zero (4)
 // Sections start at multiples of 64, in table order; the bytes between are zero. All integers little-endian.
 #pragma once
@@ -79,16 +79,14 @@ class Envelope {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] bool has(std::string_view name) const noexcept;
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Throws IndexCorruptError when there is no such section.
-  [[nodiscard]] std::span<const std::byte> bytes(std::string_view name) const;
+  /// Throws IndexCorruptError when there is no such section, or its length is no multiple of `unit`.
+  [[nodiscard]] std::span<const std::byte> bytes(std::string_view name, std::size_t unit = 1) const;
 
-  /// The section as values of T. Throws IndexCorruptError when there is none or its length is no multiple of
-  /// T's.
+  /// The section as values of T. Throws what `bytes` throws.
   template <class T>
   [[nodiscard]] std::span<const T> values(std::string_view name) const {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 64);
-    const std::span<const std::byte> raw = bytes(name);
-    if (raw.size() % sizeof(T) != 0) refuse_length(name, raw.size(), sizeof(T));
+    const std::span<const std::byte> raw = bytes(name, sizeof(T));
     return {reinterpret_cast<const T*>(raw.data()), raw.size() / sizeof(T)};
   }
 
@@ -118,7 +116,6 @@ class Envelope {
     std::span<const std::byte> bytes;
   };
   Envelope() = default;
-  [[noreturn]] void refuse_length(std::string_view name, std::size_t nbytes, std::size_t unit) const;
 
   std::filesystem::path path_;
   Stamp stamp_{};

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from pincite.errors import InvalidInputError
 
-__all__ = ["FloatArray", "IdArray", "RowFilter", "as_allowed", "as_ids", "as_vectors", "axes"]
+__all__ = ["ByteArray", "FloatArray", "IdArray", "RowFilter", "as_allowed", "as_ids", "as_vectors", "axes"]
 
+ByteArray = npt.NDArray[np.uint8]
 FloatArray = npt.NDArray[np.float32]
 IdArray = npt.NDArray[np.int64]
 RowFilter = npt.NDArray[np.bool_] | IdArray | None
