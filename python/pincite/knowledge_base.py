@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -30,6 +30,7 @@ from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import Ingestion, IngestReport
 from pincite.store.ledger import Ledger, ledger_of
+from pincite.store.preparing import checked_metadata
 from pincite.store.records import DocumentRecord, FailureRecord
 from pincite.store.snapshot import Snapshot
 from pincite.store.sources import FoundFile, discover
@@ -322,7 +323,11 @@ class KnowledgeBase:
         """
         started = time.perf_counter()
         paths, documents = _sorted_out(paths_or_documents)
-        shared = dict(metadata or {})
+        shared = checked_metadata(metadata or {}, "metadata")
+        documents = [
+            replace(document, metadata={**shared, **checked_metadata(document.metadata, f"metadata of {document.id!r}")})
+            for document in documents
+        ]
         folder = self._folder
         with folder.writer() as writer:
             found = discover(paths, known=folder.catalog.sources(), index_folder=folder.path, name=name)

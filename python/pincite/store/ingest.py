@@ -148,7 +148,6 @@ class Ingestion:
         live = self._folder.catalog.live(item.id)
         try:
             if isinstance(item, Document):
-                item = replace(item, metadata={**self._metadata, **item.metadata})
                 data, modified, extractor = document_bytes(item), None, GIVEN
             else:
                 data, modified = self._read(item)

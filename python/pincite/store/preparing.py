@@ -15,7 +15,7 @@ from pincite.extract import ExtractedText, extract
 from pincite.store.records import DocumentRecord, PreparedDocument
 from pincite.types import Document, TextEncoder
 
-__all__ = ["chunker_of", "content_hash", "document_bytes", "prepare_document", "prepare_file"]
+__all__ = ["checked_metadata", "chunker_of", "content_hash", "document_bytes", "prepare_document", "prepare_file"]
 
 CHUNKER_VERSION = 1
 """Goes up when the same text and settings give other chunks."""
@@ -50,15 +50,36 @@ def document_bytes(document: Document) -> bytes:
         raise InvalidInputError(f"the document's id is {document.id!r}, wanted a name that is not blank")
     if document.markup not in {"markdown", "plain"}:
         raise InvalidInputError(f"the document's markup is {document.markup!r}, wanted 'markdown' or 'plain'")
+    metadata = checked_metadata(document.metadata, f"metadata of {document.id!r}")
+    fields = [document.id, document.text, document.title, document.markup, document.uri, metadata]
     try:
-        metadata = dict(document.metadata)
-        fields = [document.id, document.text, document.title, document.markup, document.uri, metadata]
-        return json.dumps(fields, ensure_ascii=False, sort_keys=True, allow_nan=False).encode()
+        return json.dumps(fields, ensure_ascii=False, sort_keys=True).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(
+            f"the document {document.id!r} holds a lone surrogate, which no encoding can store ({error}); decode the "
+            "source with errors='replace'"
+        ) from None
+
+
+def checked_metadata(metadata: Any, name: str) -> dict[str, Any]:
+    """Return metadata as a dict that JSON gives back as it is.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no mapping, or JSON in UTF-8 cannot hold it.
+    """
+    if not isinstance(metadata, Mapping):
+        raise InvalidInputError(f"{name} is of type {type(metadata).__name__}, wanted a dict")
+    try:
+        text = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
+        text.encode()
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
-            f"the document {document.id!r} cannot be stored as JSON in UTF-8: {error}; give metadata of str, numbers, "
-            "lists and dicts, and text without lone surrogates"
+            f"{name} cannot be stored as JSON: {error}; give str, finite numbers, lists and dicts"
         ) from None
+    kept: dict[str, Any] = json.loads(text)
+    return kept
 
 
 def prepare_file(

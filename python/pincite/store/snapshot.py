@@ -106,8 +106,10 @@ class Snapshot:
 
     def order(self, key: RowKey) -> tuple[str, int]:
         """Return what breaks ties: the document's id, then the chunk's start."""
-        chunk = self.chunk(key)
-        return self.document(chunk.document).id, chunk.start
+        segment, row = key
+        spans = self.segments[segment].spans
+        document = int(spans.documents[spans.chunks["document"][row]])
+        return self.document(document).id, int(spans.chunks["start"][row])
 
     def is_alive(self, segment: Segment, document: int) -> bool:
         """Return whether a document, by its number in a segment, is alive."""

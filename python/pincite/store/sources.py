@@ -78,7 +78,7 @@ def discover(
         whole = path.resolve()
         root = whole if whole.is_dir() else whole.parent
         if name is not None or not any(root.is_relative_to(other) for other in roots.values()):
-            label = _free_name(name or root.name or "root", root, roots)
+            label = _free_name((root.name or "root") if name is None else name, root, roots)
             roots[label] = root
             found.sources[label] = str(root)
         files.update(dict.fromkeys(_files(whole, index_folder.resolve(), found.ignored)))
