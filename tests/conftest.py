@@ -20,3 +20,33 @@ def shared() -> Path:
     if not (folder / "golden").is_dir():
         pytest.skip(f"no shared data at {folder} (set PINCITE_SHARED to its place)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder_folder(tmp_path_factory) -> Path:
+    """An encoder of random weights (tests/tiny_bert.py) as a folder. Copy it before changing anything."""
+    from tiny_bert import save_encoder
+
+    return save_encoder(tmp_path_factory.mktemp("models") / "tiny-encoder")
+
+
+@pytest.fixture(scope="session")
+def tiny_reranker_folder(tmp_path_factory) -> Path:
+    """A cross-encoder of random weights as a folder. Copy it before changing anything."""
+    from tiny_bert import save_reranker
+
+    return save_reranker(tmp_path_factory.mktemp("models") / "tiny-reranker")
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    """The real encoder, pulled at first need; without it tests skip, or fail where PINCITE_REQUIRE_MODEL is 1."""
+    from pincite.errors import ModelFileError
+    from pincite.models.encoder import Encoder
+
+    try:
+        return Encoder.load()
+    except ModelFileError as error:
+        if os.environ.get("PINCITE_REQUIRE_MODEL") == "1":
+            raise
+        pytest.skip(f"the model cannot be had: {error}")

@@ -6,23 +6,21 @@ import functools
 import os
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pincite.errors import InvalidInputError, ModelFileError, TruncationError, TruncationWarning
+from pincite.errors import ModelFileError, TruncationError, TruncationWarning
 from pincite.models.fetch import Report
 from pincite.models.files import ModelFolder, locate
 from pincite.models.known import DEFAULT_ENCODER
 from pincite.models.sessions import Graph, read_graph
-from pincite.models.texts import Tokens, checked_text, checked_texts, short_batches
+from pincite.models.texts import Tokens, Truncation, checked_text, checked_texts, checked_truncation, short_batches
 
 __all__ = ["EncodedBatch", "Encoder"]
 
 DEFAULT_WINDOW = 256
 """Of models that state none: that of all-MiniLM-L6-v2."""
-
-Truncation = Literal["warn", "allow", "error"]
 
 
 class EncodedBatch(NamedTuple):
@@ -68,11 +66,11 @@ class Encoder:
         self._model = model
         self.name = model.name
         pooling = _pooling(model)
-        self.dim = _positive(model, "hidden_size")
+        self.dim = model.positive("hidden_size")
         stated = model.settings("sentence_bert_config.json").get("max_seq_length", DEFAULT_WINDOW)
         if type(stated) is not int or stated < 3:
             raise ModelFileError(f"{model.path} states max_seq_length = {stated!r}, wanted an integer of at least 3")
-        self.window_tokens = min(stated, _positive(model, "max_position_embeddings"))
+        self.window_tokens = min(stated, model.positive("max_position_embeddings"))
         self.stamp: dict[str, Any] = {
             "model": model.name,
             "model_sha256": model.weights_sha256,
@@ -139,8 +137,7 @@ class Encoder:
         TruncationError
             If a text is too long and `truncation` is "error"; nothing is encoded.
         """
-        if truncation not in get_args(Truncation):
-            raise InvalidInputError(f"truncation is {truncation!r}, wanted one of {', '.join(get_args(Truncation))}")
+        checked_truncation(truncation)
         pieces = self._pieces(texts)
         counts = [len(ids) + 2 for ids in pieces]
         long = [row for row, count in enumerate(counts) if count > self.window_tokens]
@@ -220,18 +217,11 @@ class Encoder:
         return scaled
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Another process loads the same folder again."""
+        """Another process makes its own session of the same folder."""
         return functools.partial(type(self), threads=self._graph.threads), (self._model,)
 
     def __repr__(self) -> str:
         return f"Encoder({self.name!r}, dim={self.dim}, window_tokens={self.window_tokens})"
-
-
-def _positive(model: ModelFolder, key: str) -> int:
-    value = model.config.get(key)
-    if type(value) is not int or value < 1:
-        raise ModelFileError(f"{model.path / 'config.json'} says {key} = {value!r}, wanted a positive integer")
-    return value
 
 
 def _pooling(model: ModelFolder) -> str:

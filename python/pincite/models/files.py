@@ -58,6 +58,19 @@ class ModelFolder:
         """Return another JSON file of the folder; empty if there is none."""
         return _json(self.path / name) if (self.path / name).is_file() else {}
 
+    def positive(self, key: str) -> int:
+        """Return a size that `config.json` states.
+
+        Raises
+        ------
+        ModelFileError
+            If it does not.
+        """
+        value = self.config.get(key)
+        if type(value) is not int or value < 1:
+            raise ModelFileError(f"{self.path / 'config.json'} says {key} = {value!r}, wanted a positive integer")
+        return value
+
     def check_unchanged(self) -> None:
         """Refuse weights that have changed since they were hashed.
 

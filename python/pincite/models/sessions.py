@@ -105,6 +105,8 @@ class Graph:
         options.inter_op_num_threads = 1
         options.enable_mem_pattern = False  # plans one shape at a time; ours differ from batch to batch
         options.log_severity_level = 3
+        # Idle threads that spin take the CPUs from whoever shares them: a question took three times as long.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
             session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         except Exception as error:

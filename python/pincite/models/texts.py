@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pincite.errors import InvalidInputError, ModelFileError
 
-__all__ = ["Tokens", "checked_text", "checked_texts", "short_batches"]
+__all__ = ["Tokens", "Truncation", "checked_text", "checked_texts", "checked_truncation", "short_batches"]
 
-PADDED_TOKENS = 1024
+Truncation = Literal["warn", "allow", "error"]
+
+PADDED_TOKENS = 512
 """Of one batch. Small batches of like lengths are the fastest on a CPU; bench/bench_encoder.py measures it."""
 
 
@@ -83,6 +85,18 @@ def checked_texts(texts: Any, name: str) -> list[str]:
     except TypeError:
         raise InvalidInputError(f"{name} is of type {type(texts).__name__}, wanted a sequence of str") from None
     return [checked_text(text, f"{name}[{index}]") for index, text in enumerate(found)]
+
+
+def checked_truncation(truncation: Any) -> None:
+    """Check the argument.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of `Truncation`.
+    """
+    if truncation not in get_args(Truncation):
+        raise InvalidInputError(f"truncation is {truncation!r}, wanted one of {', '.join(get_args(Truncation))}")
 
 
 def short_batches(lengths: list[int], *, limit: int = PADDED_TOKENS) -> list[list[int]]:
