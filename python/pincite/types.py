@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Chunk", "Document", "EncodedTexts", "TextEncoder", "TextReranker", "Token"]
+__all__ = ["Chunk", "Document", "EncodedTexts", "Section", "TextEncoder", "TextReranker", "Token"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,34 @@ class Chunk:
     heading_path: tuple[str, ...] = ()
     covered_start: int = 0
     truncated_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, and what stands below it up to the next heading of any level.
+
+    The sections of a document follow on one another and cover all of it: what precedes the first heading is a
+    section without a heading, and front matter is one of its own.
+
+    Attributes
+    ----------
+    start : int
+        Where the heading's line starts, in code points, as all offsets.
+    heading_end : int
+        Where the heading's own lines end, line end included; `start` for a section without a heading.
+    end : int
+        Where the next section starts, or the document ends.
+    level : int
+        1 to 6; 0 for a section without a heading.
+    heading_path : tuple of str
+        The section's heading and those above it, outermost first; a heading without words is left out.
+    """
+
+    start: int
+    heading_end: int
+    end: int
+    level: int
+    heading_path: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -313,4 +313,17 @@ def test_signature_is_the_promised_one():
         "overlap": None,
         "window_tokens": None,
         "word_pieces": None,
+        "markup": "markdown",
     }
+
+
+@given(text=texts, strategy=st.sampled_from(STRATEGIES))
+def test_markup_changes_nothing_in_the_strategies_of_evaluation(text, strategy):
+    assert pincite.chunk(text, strategy=strategy, markup="plain") == pincite.chunk(text, strategy=strategy)
+
+
+@pytest.mark.parametrize("strategy", ["structural", *STRATEGIES])
+@pytest.mark.parametrize("markup", ["html", "", None, ["plain"]])
+def test_an_unknown_markup(strategy, markup):
+    with pytest.raises(InvalidInputError, match=r"markup is .*, wanted one of 'markdown', 'plain'"):
+        pincite.chunk("text", strategy=strategy, markup=markup)

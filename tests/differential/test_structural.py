@@ -15,6 +15,7 @@ from pincite.core.markdown import parse_layout
 from pincite.core.structural import chunk_structural, sentence_spans
 from pincite.errors import InvalidInputError
 from reference.structural import pack as reference_pack
+from reference.structural import plain_layout
 from reference.structural import sentence_ends as reference_sentence_ends
 
 PIECES = [
@@ -121,6 +122,40 @@ def test_packs_any_layout_as_its_twin(text, target, data):
 def test_loses_nothing(text, target, data):
     overlap = data.draw(st.integers(0, target - 1)) if data else 0
     check_contract(text, chunk_structural(text, title="T", target=target, overlap=overlap), target, overlap)
+
+
+@given(text=markdown, target=sizes, data=st.data())
+def test_plain_text_is_packed_as_by_its_twin(text, target, data):
+    overlap = data.draw(st.integers(0, target - 1))
+    chunks = chunk_structural(text, title="T", target=target, overlap=overlap, markup="plain")
+    check_contract(text, chunks, target, overlap)
+    assert {chunk.heading_path for chunk in chunks} <= {()}
+    assert [(chunk.start, chunk.end, chunk.covered_start) for chunk in chunks] == [
+        tuple(row[:3]) for row in reference_pack(text, **plain_layout(text), target=target, overlap=overlap)
+    ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_plain_text_has_paragraphs_and_nothing_else(end):
+    paragraphs = [
+        "# a comment",
+        "    x = 1",
+        "    y = 2",
+        "---",
+        "a: b",
+        "---",
+        "",
+        "- one",
+        "| a | b |",
+        "",
+        "Last. One.",
+    ]
+    text = end.join(paragraphs)
+    chunks = chunk_structural(text, target=52, overlap=0, markup="plain")
+    assert [chunk.content.replace(end, "\n") for chunk in chunks] == [
+        "# a comment\n    x = 1\n    y = 2\n---\na: b\n---",
+        "- one\n| a | b |\n\nLast. One.",
+    ]
 
 
 @given(st.one_of(markdown, st.text('aZ.!?…。．！？」" )\n éz.B'), st.text(st.characters(exclude_categories=["Cs"]))))

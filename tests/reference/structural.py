@@ -76,6 +76,23 @@ def parts_characters(text: str, lowest: int, offset: int) -> bool:
     return run % 2 == 0
 
 
+def plain_layout(text: str) -> dict[str, list]:
+    """Plain text: a paragraph begins where a line with words follows a blank one. Nothing else is structure."""
+    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n|\Z)", text)
+    starts = [0]
+    offset = 0
+    for i, line in enumerate(lines):
+        if i and line.strip() and not lines[i - 1].strip():
+            starts.append(offset + len(line) - len(line.lstrip()))
+        offset += len(line)
+    return {
+        "sections": [0, len(text)],
+        "cuts": [(start, 0) for start in starts],
+        "prose": list(pairwise([*starts, len(text)])),
+        "atoms": [],
+    }
+
+
 def pack(
     text: str,
     *,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pincite
-from pincite.core.arguments import flag, integer, number, path_text, word
+from pincite.core.arguments import flag, integer, number, one_of, path_text, word
 from pincite.core.word_pieces import piece_ends_of
 from pincite.errors import InvalidInputError
 
@@ -172,3 +172,13 @@ def test_a_batch_may_be_any_iterable(stemmer):
         found = index.search_batch(queries)
         assert found.ids.tolist() == expected.ids.tolist()
         assert found.counts.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("value", [*ODD, "A", "", "ab"])
+def test_none_of_the_names(value):
+    with pytest.raises(InvalidInputError, match=r"strategy is .*, wanted one of 'a', 'b'"):
+        one_of(value, "strategy", iter("ab"))
+
+
+def test_one_of_the_names():
+    assert one_of("b", "strategy", "ab") == "b"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from pincite.errors import InvalidInputError
 
-__all__ = ["flag", "integer", "listed", "number", "path_text", "word"]
+__all__ = ["flag", "integer", "listed", "number", "one_of", "path_text", "word"]
 
 LARGEST = 2**63 - 1
 """What the core's sizes hold; a larger k or ef means "all" just as well."""
@@ -89,6 +90,20 @@ def word(value: Any, name: str) -> str:
             f"{name} holds a lone surrogate at code point {error.start}, which no encoding can store; "
             "decode the source with errors='replace'"
         ) from None
+    return value
+
+
+def one_of(value: Any, name: str, choices: Iterable[str]) -> str:
+    """Return one of several names.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none of them.
+    """
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        raise InvalidInputError(f"{name} is {value!r}, wanted one of {', '.join(map(repr, known))}")
     return value
 
 

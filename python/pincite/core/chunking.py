@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arguments import integer, word
+from pincite.core.arguments import integer, one_of, word
+from pincite.core.markdown import MARKUPS, Layout, layout_of
 from pincite.core.word_pieces import SPECIAL_TOKENS, piece_ends_of
 from pincite.errors import InvalidInputError
-from pincite.types import Chunk
+from pincite.types import Chunk, Section
 
-__all__ = ["chunk"]
+__all__ = ["ChunkedDocument", "chunk", "chunk_document"]
 
 
 DEFAULT_OVERLAP = 64
@@ -44,6 +46,7 @@ def chunk(
     overlap: int | None = None,
     window_tokens: int | None = None,
     word_pieces: Any = None,
+    markup: str = "markdown",
 ) -> list[Chunk]:
     r"""Split a document into chunks that are slices of it.
 
@@ -71,6 +74,9 @@ def chunk(
     word_pieces : callable or tokenizer, optional
         ``str -> sequence of int``: the ends of the encoder's word pieces in a text, in code points,
         ascending; or an object like ``tokenizers.Tokenizer``.
+    markup : {"markdown", "plain"}, default "markdown"
+        How "structural" reads the text. In "plain" text nothing is a heading, a list, a table or code: there are
+        paragraphs, which end at blank lines, sentences and words. A to F look for ``## `` lines whatever it is.
 
     Returns
     -------
@@ -82,7 +88,7 @@ def chunk(
     ------
     InvalidInputError
         If an argument is of another type or out of its range, `text` or `title` holds a lone surrogate,
-        `window_tokens` is given without `word_pieces`, or no strategy has the name.
+        `window_tokens` is given without `word_pieces`, or no strategy or markup has the name.
 
     Notes
     -----
@@ -120,7 +126,84 @@ def chunk(
     >>> pincite.chunk(text, title="Guide", strategy="E")[0].embedded_text
     '[Guide > Setup]\nRun it once.\n\nThen again.'
     """
+    return _chunks(
+        text,
+        None,
+        title=title,
+        strategy=strategy,
+        target=target,
+        overlap=overlap,
+        window_tokens=window_tokens,
+        word_pieces=word_pieces,
+        markup=markup,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedDocument:
+    """A document's chunks, and its outline.
+
+    Attributes
+    ----------
+    chunks : list of Chunk
+    sections : list of Section
+        Every heading on its own; they follow on one another and cover the text.
+    front_matter_end : int
+        Where the front matter ends, in code points; 0 without front matter.
+    """
+
+    chunks: list[Chunk]
+    sections: list[Section]
+    front_matter_end: int
+
+
+def chunk_document(
+    text: str,
+    *,
+    title: str = "",
+    strategy: str = "structural",
+    target: int = 512,
+    overlap: int | None = None,
+    window_tokens: int | None = None,
+    word_pieces: Any = None,
+    markup: str = "markdown",
+) -> ChunkedDocument:
+    """Split a document as `chunk` does, and return its outline as well; the text is parsed once.
+
+    Raises
+    ------
+    InvalidInputError
+        As `chunk` does.
+    """
+    layout = layout_of(word(text, "text"), one_of(markup, "markup", MARKUPS))
+    chunks = _chunks(
+        text,
+        layout,
+        title=title,
+        strategy=strategy,
+        target=target,
+        overlap=overlap,
+        window_tokens=window_tokens,
+        word_pieces=word_pieces,
+        markup=markup,
+    )
+    return ChunkedDocument(chunks, layout.outline, layout.front_matter_end)
+
+
+def _chunks(
+    text: str,
+    layout: Layout | None,
+    *,
+    title: str,
+    strategy: str,
+    target: int,
+    overlap: int | None,
+    window_tokens: int | None,
+    word_pieces: Any,
+    markup: str,
+) -> list[Chunk]:
     title = word(title, "title")
+    markup = one_of(markup, "markup", MARKUPS)
     target = integer(target, "target", at_least=1)
     overlap = min(DEFAULT_OVERLAP, target // 2) if overlap is None else integer(overlap, "overlap", at_least=0)
     if window_tokens is not None:
@@ -130,7 +213,7 @@ def chunk(
                 f"window_tokens is {window_tokens} and word_pieces is None; give the encoder's word_pieces, "
                 "in which a window is counted"
             )
-    if isinstance(strategy, str) and strategy == "structural":
+    if one_of(strategy, "strategy", ("structural", *STRATEGIES)) == "structural":
         from pincite.core.structural import chunk_structural
 
         return chunk_structural(
@@ -140,11 +223,9 @@ def chunk(
             overlap=overlap,
             window_tokens=window_tokens,
             word_pieces=word_pieces,
+            markup=markup,
+            layout=layout,
         )
-    if not isinstance(strategy, str) or strategy not in STRATEGIES:
-        known = ", ".join(repr(name) for name in ("structural", *STRATEGIES))
-        raise InvalidInputError(f"strategy is {strategy!r}, wanted one of {known}")
-
     ends = None if window_tokens is None else piece_ends_of(word_pieces)
     spans, titles = chunk_spans(text, strategy=strategy, target=target, overlap=overlap)
     paths = [(text[start:end],) if start < end else () for start, end in titles.tolist()] or [()]

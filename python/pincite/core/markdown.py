@@ -1,4 +1,4 @@
-r"""Where a Markdown document may be cut: sections, blocks, fences and tables, as offsets into it as it is.
+r"""Where a document may be cut: sections, blocks, fences and tables, as offsets into it as it is.
 
 markdown-it-py finds the blocks; its inline parser never runs. It reports lines, and a line ends at ``\n``,
 ``\r\n`` or ``\r`` and nowhere else (CommonMark 2.1: form feed, vertical tab, U+0085 and U+2028 are
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-__all__ = ["HEADING_LIMIT", "Layout", "Section", "line_starts", "parse_layout"]
+from pincite.types import Section
+
+__all__ = ["HEADING_LIMIT", "MARKUPS", "Layout", "PackedSection", "layout_of", "line_starts", "parse_layout"]
+
+MARKUPS = ("markdown", "plain")
 
 HEADING_LIMIT = 200
 """Code points of a heading that go into a heading path; what is beyond is cut off there, not in the
@@ -30,16 +34,28 @@ content."""
 # its list.
 _MAX_NESTING = 100
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)\s*")
+# Atomic, as "\r\n" is one line end and not two around an empty line.
+_BLANK_LINE = re.compile(r"(?>\r\n|\n|\r)[^\S\r\n]*(?>\r\n|\n|\r)\s*")
 _FRONT_MATTER = {"---": ("---", "..."), "+++": ("+++",)}
 _BLOCK, _UNIT, _INNER = 0, 1, 2  # CutRank of the core
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A heading, from the start of its line, and what stands below it up to the next heading of any level."""
+class PackedSection:
+    """What no chunk reaches beyond, up to where the next one starts.
+
+    It is a section of the outline, or several: headings without text of their own and the deeper one below them.
+    """
 
     start: int
+    heading_path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    start: int
+    heading_end: int
+    level: int
     heading_path: tuple[str, ...]
 
 
@@ -49,7 +65,11 @@ class Layout:
 
     Attributes
     ----------
-    sections : list of Section
+    outline : list of Section
+        Every heading on its own; together they cover the text.
+    front_matter_end : int
+        Where the line that closes the front matter ends; 0 without front matter.
+    sections : list of PackedSection
         In order; the first starts at 0.
     cuts : dict of int to int
         Offsets with their rank: 0 between blocks, 1 between list items, rows or lines of code, 2 further
@@ -60,7 +80,9 @@ class Layout:
         Fences and tables; ``[start, context_end)`` are a table's header and delimiter rows.
     """
 
-    sections: list[Section] = field(default_factory=list)
+    outline: list[Section] = field(default_factory=list)
+    front_matter_end: int = 0
+    sections: list[PackedSection] = field(default_factory=list)
     cuts: dict[int, int] = field(default_factory=dict)
     prose: list[tuple[int, int]] = field(default_factory=list)
     atoms: list[tuple[int, int, int]] = field(default_factory=list)
@@ -81,6 +103,16 @@ def line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
 
 
+def layout_of(text: str, markup: str) -> Layout:
+    """Return the layout of a text in one of the `MARKUPS`; plain text is one section of paragraphs."""
+    if markup == "markdown":
+        return parse_layout(text)
+    layout = Layout(sections=[PackedSection(0, ())])
+    _read_paragraphs(layout, text, 0)
+    layout.outline = _outline(layout, [], len(text))
+    return layout
+
+
 def parse_layout(text: str) -> Layout:
     """Find the sections and the places for cuts of a Markdown document.
 
@@ -89,24 +121,37 @@ def parse_layout(text: str) -> Layout:
     ``+++`` on the very first line, up to its closing line) is a section of its own with an empty heading
     path. If the parser fails, the document is one section of paragraphs.
     """
-    layout = Layout()
+    layout = Layout(sections=[PackedSection(0, ())])
     starts = line_starts(text)
     lines = _front_matter_lines(text, starts)
+    layout.front_matter_end = starts[lines]
     for line in range(1, lines):
         layout.add_cut(starts[line], _UNIT)
-    layout.sections.append(Section(0, ()))
     if lines:
-        layout.sections.append(Section(starts[lines], ()))
+        layout.sections.append(PackedSection(starts[lines], ()))
     body = starts[lines] or int(text.startswith("\ufeff"))
+    headings: list[_Heading] = []
     try:
         tokens = _parse(text[body:])
     except Exception:  # a fault of the parser, whatever it is, costs the structure, not the document
-        _plain(layout, text, starts[lines])
-        return layout
-    _read_tokens(tokens, starts[lines:], layout)
-    if len(layout.sections) > 1 and not text[: layout.sections[1].start].strip("\ufeff \t\r\n"):
-        layout.sections[:2] = [Section(0, layout.sections[1].heading_path)]
+        _read_paragraphs(layout, text, starts[lines])
+    else:
+        headings = _read_tokens(tokens, starts[lines:], layout)
+        if len(layout.sections) > 1 and not text[: layout.sections[1].start].strip("\ufeff \t\r\n"):
+            layout.sections[:2] = [PackedSection(0, layout.sections[1].heading_path)]
+    layout.outline = _outline(layout, headings, len(text))
     return layout
+
+
+def _outline(layout: Layout, headings: Sequence[_Heading], length: int) -> list[Section]:
+    without = [_Heading(start, start, 0, ()) for start in (0, layout.front_matter_end)]
+    ends = [heading.start for heading in headings] + [length]
+    # Of those that start at one place, only the last has text.
+    return [
+        Section(here.start, here.heading_end, end, here.level, here.heading_path)
+        for here, end in zip([*without, *headings], [layout.front_matter_end, *ends], strict=True)
+        if here.start < end
+    ]
 
 
 def _front_matter_lines(text: str, starts: Sequence[int]) -> int:
@@ -128,14 +173,15 @@ def _parse(text: str) -> list[Token]:
     return parser.parse(text)
 
 
-def _plain(layout: Layout, text: str, start: int) -> None:
+def _read_paragraphs(layout: Layout, text: str, start: int) -> None:
     bounds = [start, *(match.end() for match in _BLANK_LINE.finditer(text, start)), len(text)]
     for begin, end in pairwise(bounds):
         layout.add_cut(begin, _BLOCK)
         layout.prose.append((begin, end))
 
 
-def _read_tokens(tokens: Sequence[Token], starts: Sequence[int], layout: Layout) -> None:
+def _read_tokens(tokens: Sequence[Token], starts: Sequence[int], layout: Layout) -> list[_Heading]:
+    headings: list[_Heading] = []
     stack: list[tuple[int, str]] = []
     bare: int | None = None  # the level of the last heading, while nothing stands below it
     glued = -1  # where what follows a heading starts, and a list's first item with it: no cut between
@@ -152,10 +198,11 @@ def _read_tokens(tokens: Sequence[Token], starts: Sequence[int], layout: Layout)
                 stack.pop()
             stack.append((level, _heading_text(tokens[i + 1].content)))
             path = tuple(heading for _, heading in stack if heading)
+            headings.append(_Heading(start, end, level, path))
             if bare is not None and level > bare:
-                layout.sections[-1] = Section(layout.sections[-1].start, path)
+                layout.sections[-1] = PackedSection(layout.sections[-1].start, path)
             else:
-                layout.sections.append(Section(start, path))
+                layout.sections.append(PackedSection(start, path))
             bare = level
         else:
             if bare is not None:
@@ -163,6 +210,7 @@ def _read_tokens(tokens: Sequence[Token], starts: Sequence[int], layout: Layout)
             if start != glued:
                 layout.add_cut(start, min(token.level, _INNER))
             _read_block(token, starts, layout)
+    return headings
 
 
 def _read_block(token: Token, starts: Sequence[int], layout: Layout) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from pincite import _core
+from pincite.core.arguments import one_of
 from pincite.core.arrays import IdArray, as_ids
-from pincite.core.markdown import Layout, Section, parse_layout
+from pincite.core.markdown import MARKUPS, Layout, PackedSection, layout_of
 from pincite.core.word_pieces import SPECIAL_TOKENS, PieceEnds, piece_ends_of
 from pincite.errors import InvalidInputError
 from pincite.types import Chunk
@@ -46,8 +47,10 @@ def chunk_structural(
     overlap: int = 64,
     window_tokens: int | None = None,
     word_pieces: Any = None,
+    markup: str = "markdown",
+    layout: Layout | None = None,
 ) -> list[Chunk]:
-    r"""Cut a Markdown (or plain) text into chunks along its sections, blocks and sentences.
+    r"""Cut a Markdown or plain text into chunks along its sections, blocks and sentences.
 
     Every character that is not white space lies in exactly one chunk's ``[start, end)``, and a chunk never
     spans two sections. Blocks are packed up to `target`; only what does not fit is split: lists at items,
@@ -74,6 +77,10 @@ def chunk_structural(
         add_special_tokens=False).offsets`` say the same. If that truncates or pads, a copy that does
         neither is used; the object itself is never changed (the copy costs a parse of the vocabulary a
         call).
+    markup : {"markdown", "plain"}, default "markdown"
+        In plain text there is one section of paragraphs, which end at blank lines.
+    layout : Layout, optional
+        ``layout_of(text, markup)``, where the caller has it already.
 
     Returns
     -------
@@ -85,7 +92,7 @@ def chunk_structural(
     ------
     InvalidInputError
         If `text` is no str or holds a lone surrogate, `target`, `overlap` or `window_tokens` are out of
-        range, or a window comes without `word_pieces`.
+        range, a window comes without `word_pieces`, or `markup` is not known.
 
     Examples
     --------
@@ -95,7 +102,9 @@ def chunk_structural(
     if not isinstance(text, str):
         raise InvalidInputError(f"text is a {type(text).__name__}, wanted a str; decode bytes first")
     _check(target, overlap, window_tokens)
-    layout = parse_layout(text)
+    markup = one_of(markup, "markup", MARKUPS)
+    if layout is None:
+        layout = layout_of(text, markup)
     if window_tokens is None:
         return _Packing(text, layout, title, target, overlap).chunks()
     if word_pieces is None:
@@ -137,10 +146,10 @@ class _Packing:
         self.atoms = _rows(layout.atoms, 3)
         self.headers = [self.header(section) for section in layout.sections]
 
-    def header(self, section: Section) -> str:
+    def header(self, section: PackedSection) -> str:
         return _header(self.header_parts(section))
 
-    def header_parts(self, section: Section) -> tuple[str, ...]:
+    def header_parts(self, section: PackedSection) -> tuple[str, ...]:
         path = section.heading_path
         return path if not self.title or path[:1] == (self.title,) else (self.title, *path)
 
@@ -196,7 +205,7 @@ class _WindowPacking(_Packing):
     def count(self, string: str) -> int:
         return len(self.ends(string))
 
-    def header(self, section: Section) -> str:
+    def header(self, section: PackedSection) -> str:
         parts = self.header_parts(section)
         while parts and self.count(_header(parts)) > self.room // 2:
             parts = parts[1:]

@@ -7,7 +7,7 @@ import re
 
 from pincite.errors import ExtractionError
 
-__all__ = ["decode", "declared_charset"]
+__all__ = ["declared_charset", "decode"]
 
 # Longest first: the mark of UTF-32-LE begins with that of UTF-16-LE.
 _BYTE_ORDER_MARKS = (
@@ -44,7 +44,9 @@ _AS_ON_THE_WEB = {
     "utf-16-be": "utf-8",
 }
 # What a page may name, and no other codec of Python's: utf-7, punycode, unicode_escape and the like change text.
-_TEXT_CODEC = re.compile(r"utf-8|cp125\d|cp866|cp874|cp932|cp949|iso8859-\d+|koi8-[ru]|gb18030|big5hkscs|euc_jp|iso2022_jp")
+_TEXT_CODEC = re.compile(
+    r"utf-8|cp125\d|cp866|cp874|cp932|cp949|iso8859-\d+|koi8-[ru]|gb18030|big5hkscs|euc_jp|iso2022_jp"
+)
 
 
 def decode(data: bytes, *, declared: str | None = None) -> tuple[str, str]:
@@ -86,15 +88,15 @@ def decode(data: bytes, *, declared: str | None = None) -> tuple[str, str]:
         offset = len(mark) + error.start
         why = "a byte order mark says so" if mark else "the document says so" if declared else "nothing else is said"
         raise ExtractionError(
-            f"byte 0x{data[offset]:02x} at offset {offset} is not {encoding} ({error.reason}), which was expected because "
-            f"{why}; convert the document to UTF-8",
+            f"byte 0x{data[offset]:02x} at offset {offset} is not {encoding} ({error.reason}), which was expected "
+            f"because {why}; convert the document to UTF-8",
             reason="undecodable",
         ) from None
     nul = text.find("\0")
     if nul >= 0:
         raise ExtractionError(
-            f"the text has U+0000 at code point {nul}, so this is not a text file, or UTF-16 without a byte order mark; "
-            "convert it to UTF-8",
+            f"the text has U+0000 at code point {nul}, so it is no text, or UTF-16 without a byte order mark; convert "
+            "it to UTF-8",
             reason="binary",
         )
     if not text.strip():

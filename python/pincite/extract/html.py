@@ -7,16 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+
+from bs4 import Tag
+from bs4.element import PageElement
 
 from pincite.errors import ExtractionError
-from pincite.extract.decoding import decode, declared_charset
+from pincite.extract.decoding import declared_charset, decode
 from pincite.extract.extracted import ExtractedText
 from pincite.extract.html_source import clean_source
-
-if TYPE_CHECKING:
-    from bs4 import Tag
-    from bs4.element import PageElement
+from pincite.extract.html_tree import BLOCKS, HEADINGS, parse_tree
 
 __all__ = ["extract_html"]
 
@@ -26,6 +25,7 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _BACKTICKS = re.compile(r"`{3,}")
 _MOST_FILLERS = 20  # empty cells that spans may add to a row, so that a page cannot ask for millions
 _NOT_IN_CELLS = ["table", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6"]
+_LISTS = {"ul", "ol", "menu", "dir"}
 _LEFT_OUT = {"template", "annotation"}  # annotation: the source of a formula that stands beside it
 
 
@@ -37,8 +37,6 @@ def extract_html(data: bytes, *, extractor: str) -> ExtractedText:
     ExtractionError
         As `pincite.extract.extract` does; also "empty" for a page of scripts alone, and "malformed".
     """
-    from pincite.extract.html_tree import parse_tree
-
     source, encoding = decode(data, declared=declared_charset(data))
     clean = clean_source(source)
     writer = _Writer(clean.dropped)
@@ -79,7 +77,10 @@ class _List:
 
 
 class _Writer:
-    """Walks a tree without recursion and writes lines."""
+    """Walks a tree without recursion and writes lines.
+
+    Inline text is gathered until a block begins or ends; `containers` are the list items and quotes around it.
+    """
 
     def __init__(self, dropped: Counter[str]) -> None:
         self.lines: list[str] = []
@@ -92,21 +93,18 @@ class _Writer:
         stack: list[PageElement | str] = [root]
         while stack:
             node = stack.pop()
-            if not hasattr(node, "contents"):
-                # A plain str is the name of an element that ends here; text of the page is a subclass of str.
-                if type(node) is str:
-                    self.end(node)
-                else:
-                    self.inline.append(str(node))
-            elif self.starts(node):
-                stack.append(node.name)
-                stack.extend(reversed(node.contents))
+            if isinstance(node, Tag):
+                if self.starts(node):
+                    stack.append(node.name)
+                    stack.extend(reversed(node.contents))
+            elif isinstance(node, PageElement):
+                self.inline.append(str(node))
+            else:  # the name of an element that ends here
+                self.end(node)
         self.flush()
 
     def starts(self, tag: Tag) -> bool:
         """Write what comes before an element's content; False if the content is written or left out as well."""
-        from pincite.extract.html_tree import BLOCKS, HEADINGS
-
         name = tag.name
         if self.leaves_out(tag):
             return False
@@ -118,15 +116,14 @@ class _Writer:
             return True
         self.flush()
         if name in HEADINGS:
-            if heading := self.one_line(tag):
-                self.block([f"{'#' * int(name[1])} {heading}"])
+            self.heading(tag)
             return False
         if name == "pre":
             self.fence(tag)
             return False
         if name == "table":
             return not self.table(tag)
-        if name in {"ul", "ol", "menu", "dir"}:
+        if name in _LISTS:
             self.lists.append(_List(_number(tag.get("start"), default=1) if name == "ol" else None))
         elif name == "li":
             self.containers.append(self.item())
@@ -135,12 +132,10 @@ class _Writer:
         return True
 
     def end(self, name: str) -> None:
-        from pincite.extract.html_tree import BLOCKS
-
         if name not in BLOCKS:
             return
         self.flush()
-        if name in {"ul", "ol", "menu", "dir"}:
+        if name in _LISTS:
             self.lists.pop()
         elif name in {"li", "blockquote"}:
             self.containers.pop()
@@ -172,6 +167,7 @@ class _Writer:
                 self.block(list(group))
 
     def block(self, lines: Iterable[str]) -> None:
+        """Write lines that belong together, behind an empty one."""
         if self.lines and not (self.containers and self.containers[-1].tight):
             self.lines.append("".join(inside.rest for inside in self.containers if inside.begun).rstrip())
         for line in lines:
@@ -182,12 +178,10 @@ class _Writer:
 
     def pieces(self, tag: Tag, between: str) -> Iterator[str]:
         """Yield the text inside an element, with `between` where a block or a line begins or ends."""
-        from pincite.extract.html_tree import BLOCKS
-
         stack: list[PageElement | str] = list(reversed(tag.contents))
         while stack:
             node = stack.pop()
-            if not hasattr(node, "contents"):
+            if not isinstance(node, Tag):
                 yield str(node)
             elif not self.leaves_out(node):
                 if node.name == "img":
@@ -200,6 +194,10 @@ class _Writer:
 
     def one_line(self, tag: Tag) -> str:
         return _collapsed("".join(self.pieces(tag, " ")))
+
+    def heading(self, tag: Tag) -> None:
+        if words := self.one_line(tag):
+            self.block([f"{'#' * int(tag.name[1])} {words}"])
 
     def fence(self, tag: Tag) -> None:
         code = "".join(self.pieces(tag, "\n")).replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")
@@ -233,28 +231,29 @@ class _Writer:
         below: dict[int, int] = {}  # column: rows that a cell above still reaches into
         for row in rows:
             cells: list[str] = []
-            fillers = 0
-
-            def fill(cells: list[str] = cells) -> int:
-                added = 0
-                while below.get(len(cells), 0) > 0 and added < _MOST_FILLERS:
-                    below[len(cells)] -= 1
-                    cells.append("")
-                    added += 1
-                return added
-
+            fillers = _MOST_FILLERS
             for cell in _own_cells(row):
-                fillers += fill() if fillers < _MOST_FILLERS else 0
+                fillers -= _fill(cells, below, fillers)
                 if self.leaves_out(cell):
                     continue
-                reach = _number(cell.get("rowspan"), default=1) - 1
-                wide = min(_number(cell.get("colspan"), default=1) - 1, max(0, _MOST_FILLERS - fillers))
-                if reach > 0:
-                    below |= {len(cells) + column: reach for column in range(wide + 1)}
+                wide = min(_number(cell.get("colspan"), default=1) - 1, fillers)
+                high = _number(cell.get("rowspan"), default=1) - 1
+                if high > 0:
+                    below |= dict.fromkeys(range(len(cells), len(cells) + max(0, wide) + 1), high)
                 cells += [self.one_line(cell), *[""] * wide]
-                fillers += wide
-            fill()
+                fillers -= max(0, wide)
+            _fill(cells, below, fillers)
             yield cells
+
+
+def _fill(cells: list[str], below: dict[int, int], most: int) -> int:
+    """Add the empty cells that cells above reach into next; return how many."""
+    added = 0
+    while added < most and below.get(len(cells), 0) > 0:
+        below[len(cells)] -= 1
+        cells.append("")
+        added += 1
+    return added
 
 
 def _collapsed(text: str) -> str:
@@ -272,4 +271,4 @@ def _own_rows(table: Tag) -> list[Tag]:
 
 
 def _own_cells(row: Tag) -> list[Tag]:
-    return row.find_all(["td", "th"], recursive=False)
+    return [cell for cell in row.contents if isinstance(cell, Tag) and cell.name in ("td", "th")]

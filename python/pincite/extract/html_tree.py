@@ -16,9 +16,11 @@ time grows with the depth at every string."""
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 BLOCKS = HEADINGS | frozenset(
-    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure "
-    "footer form header hgroup html legend li main menu nav ol optgroup option p pre search section select summary "
-    "table tbody td tfoot th thead tr ul".split()
+    """
+    address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure
+    footer form header hgroup html legend li main menu nav ol optgroup option p pre search section select summary
+    table tbody td tfoot th thead tr ul
+    """.split()  # noqa: SIM905
 )
 """Elements that begin on a line of their own."""
 
@@ -39,8 +41,9 @@ _ENDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "option": (frozenset({"option"}), frozenset({"select"})),
     "optgroup": (frozenset({"option", "optgroup"}), frozenset({"select"})),
     "a": (frozenset({"a"}), _CELLS),
-} | {name: (HEADINGS, BLOCKS - HEADINGS) for name in HEADINGS}
-_PARAGRAPH = (frozenset({"p"}), frozenset({"table", "caption", "button", "object"}) | _CELLS)
+} | dict.fromkeys(HEADINGS, (HEADINGS, BLOCKS - HEADINGS))
+_TABLE = frozenset({"table", "caption"}) | _CELLS
+_PARAGRAPH = (frozenset({"p"}), frozenset({"button", "object"}) | _TABLE)
 
 
 def parse_tree(markup: str) -> BeautifulSoup:
@@ -67,8 +70,16 @@ class _Soup(BeautifulSoup):
             )
         return super().handle_starttag(name, *arguments, **options)
 
+    def handle_endtag(self, name: str, nsprefix: str | None = None) -> None:
+        # A stray end tag inside a table ends nothing outside of it.
+        if name == "table":
+            self._end_open(frozenset({name}), frozenset())
+        elif name not in {"html", "body"}:
+            boundary = _TABLE if name in HEADINGS or name not in _ENDS else _ENDS[name][1]
+            self._end_open(frozenset({name}), boundary)
+
     def _end_open(self, ended: frozenset[str], boundary: frozenset[str]) -> None:
-        if not any(self.open_tag_counter.get(name) for name in ended):
+        if not any(map(self.open_tag_counter.get, ended)):
             return
         for depth in range(len(self.tagStack) - 1, 0, -1):
             name = self.tagStack[depth].name
