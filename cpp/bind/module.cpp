@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, module) {
   pincite::bind::register_chunking(module);
   pincite::bind::register_structural(module);
   pincite::bind::register_bm25(module);
+  pincite::bind::register_bm25_collection(module);
   pincite::bind::register_flat(module);
   pincite::bind::register_hnsw(module);
   pincite::bind::register_fusion(module);

@@ -12,6 +12,7 @@ void register_text(pybind11::module_& module);
 void register_chunking(pybind11::module_& module);
 void register_structural(pybind11::module_& module);
 void register_bm25(pybind11::module_& module);
+void register_bm25_collection(pybind11::module_& module);
 void register_flat(pybind11::module_& module);
 void register_hnsw(pybind11::module_& module);
 void register_fusion(pybind11::module_& module);

@@ -233,8 +233,9 @@ template <int Fields>
 std::vector<std::uint32_t> propose(const std::vector<Impacts>& terms, std::size_t k,
                                    const PruneContext& context) {
   // Rounding: each product, sum and quotient is off by at most 2^-24 of itself, all terms are positive, and a
-  // score takes fewer than 2 * fields + terms + 8 of them. Twice that, on both sides of the comparison.
-  const auto roundings = static_cast<float>(2 * context.n_fields + terms.size() + 8);
+  // score takes fewer than 2 * fields + terms + 12 one after the other. Twice that, on both sides of the
+  // comparison.
+  const auto roundings = static_cast<float>(2 * context.n_fields + terms.size() + 12);
   const float margin = 1.0F + roundings * 0x1p-22F;
   const auto cursors_from = [&](std::size_t first) {
     std::vector<Cursor> cursors;

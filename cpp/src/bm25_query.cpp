@@ -148,80 +148,63 @@ void own(QueryTerm& out, Made&& made) {
   out.postings.positions = keep(std::move(made.positions));
 }
 
-std::string spelling(const Clause& clause) {
-  std::string out;
-  for (const QueryWord& word : clause) out.append(word.text).append(word.prefix ? "* " : " ");
+// The lists of a prefix: it is held against the words as they were read, before stemming.
+std::vector<Postings> lists_with_prefix(const QueryWord& prefix, const Data& data) {
+  std::vector<Postings> lists;
+  if (!data.stemmed()) {
+    const auto [first, last] = data.terms.with_prefix(prefix.text);
+    for (std::size_t term = first; term < last; ++term) lists.push_back(data.postings(term));
+    return lists;
+  }
+  const auto [first, last] = data.words.with_prefix(prefix.text);
+  const auto words = data.terms_of_words.subspan(first, last - first);
+  std::set<std::uint32_t> terms(words.begin(), words.end());
+  for (const std::string& stem : prefix.stems) {
+    if (const auto term = data.terms.find(stem)) terms.insert(*term);
+  }
+  for (const std::uint32_t term : terms) lists.push_back(data.postings(term));
+  return lists;
+}
+
+QueryTerm resolve_word(const QueryWord& word, const Data& data) {
+  QueryTerm out;
+  if (word.prefix) {
+    own(out, unite(lists_with_prefix(word, data), data.n_fields));
+  } else if (const auto term = data.terms.find(word.text)) {
+    out.term = *term;
+    out.postings = data.postings(*term);
+  }
   return out;
 }
 
-class Resolver {
- public:
-  Resolver(const Data& data, const Stems* stems) : data_(data), stems_(stems) {}
-
-  QueryTerm resolve(const Clause& clause) const {
-    if (clause.size() == 1) return resolve(clause[0]);
-    QueryTerm out;
-    std::vector<QueryTerm> parts;
-    std::vector<Postings> lists;
-    out.label = "\"";
-    for (const QueryWord& word : clause) {
-      parts.push_back(resolve(word));
-      lists.push_back(parts.back().postings);
-      out.label += parts.back().label + (parts.size() == clause.size() ? "\"" : " ");
+// Replaces a word by its stem, and finds all stems of a prefix where no single index has them all.
+void stem(QueryWord& word, Indexes indexes, const Stems* stems) {
+  if (word.prefix) {
+    std::set<std::string_view> found;
+    for (const Data* data : indexes.size() > 1 ? indexes : Indexes()) {
+      const auto [first, last] = data->words.with_prefix(word.text);
+      for (std::size_t i = first; i < last; ++i) found.insert(data->terms[data->terms_of_words[i]]);
     }
-    own(out, adjoin(lists, clause, data_.n_fields));
-    return out;
+    word.stems.assign(found.begin(), found.end());
+    return;
   }
-
- private:
-  QueryTerm resolve(const QueryWord& word) const {
-    QueryTerm out;
-    out.label = word.text;
-    if (word.prefix) {
-      out.label += '*';
-      own(out, unite(lists_with_prefix(word.text), data_.n_fields));
-      return out;
+  for (const Data* data : indexes) {
+    if (const auto seen = data->words.find(word.text)) {
+      word.text = data->terms[data->terms_of_words[*seen]];
+      return;
     }
-    out.term = find(word.text, out.label);
-    if (out.term != QueryTerm::no_term) out.postings = data_.postings(out.term);
-    return out;
   }
+  if (stems == nullptr) return;
+  const auto given = stems->find(word.text);
+  if (given != stems->end() && !given->second.empty()) word.text = given->second;
+}
 
-  // The term of a word; with a stemmer `label` becomes the stem.
-  std::uint32_t find(const std::string& word, std::string& label) const {
-    if (data_.stemmed()) {
-      if (const auto seen = data_.words.find(word)) {
-        const std::uint32_t term = data_.terms_of_words[*seen];
-        label = data_.terms[term];
-        return term;
-      }
-      if (stems_ == nullptr) return QueryTerm::no_term;
-      const auto stem = stems_->find(word);
-      if (stem == stems_->end()) return QueryTerm::no_term;
-      if (!stem->second.empty()) label = stem->second;
-    }
-    return data_.terms.find(label).value_or(QueryTerm::no_term);
-  }
-
-  // A prefix is held against the words as they were read, before stemming.
-  std::vector<Postings> lists_with_prefix(std::string_view prefix) const {
-    std::vector<Postings> lists;
-    if (!data_.stemmed()) {
-      const auto [first, last] = data_.terms.with_prefix(prefix);
-      for (std::size_t term = first; term < last; ++term) lists.push_back(data_.postings(term));
-      return lists;
-    }
-    const auto [first, last] = data_.words.with_prefix(prefix);
-    const auto words = data_.terms_of_words.subspan(first, last - first);
-    for (const std::uint32_t term : std::set<std::uint32_t>(words.begin(), words.end())) {
-      lists.push_back(data_.postings(term));
-    }
-    return lists;
-  }
-
-  const Data& data_;
-  const Stems* stems_;
-};
+std::string label_of(const Clause& clause) {
+  std::string out;
+  for (const QueryWord& word : clause)
+    out.append(out.empty() ? "" : " ").append(word.text).append(word.prefix ? "*" : "");
+  return clause.size() == 1 ? out : '"' + out + '"';
+}
 
 }  // namespace
 
@@ -244,25 +227,48 @@ std::vector<Clause> parse_query(std::string_view query, Analyzer analyzer, bool 
   return clauses;
 }
 
-std::vector<QueryTerm> resolve(const std::vector<Clause>& clauses, const Data& data, const Stems* stems) {
-  const Resolver resolver(data, stems);
-  std::vector<QueryTerm> out;
-  std::unordered_map<std::string, std::size_t> by_spelling;  // so that a repeated phrase is made once
-  std::unordered_map<std::string, std::size_t> by_label;     // two words can have one stem
+Clause parse_phrase(std::string_view text, Analyzer analyzer) { return words_in(text, analyzer); }
+
+std::vector<std::string> unknown_words(const std::vector<Clause>& clauses, Indexes indexes) {
+  std::vector<std::string> out;
+  if (indexes.empty() || !indexes[0]->stemmed()) return out;
   for (const Clause& clause : clauses) {
-    const auto [place, fresh] = by_spelling.emplace(spelling(clause), out.size());
-    if (!fresh) {
-      ++out[place->second].count;
-      continue;
-    }
-    QueryTerm term = resolver.resolve(clause);
-    const auto [twin, distinct] = by_label.emplace(term.label, out.size());
-    if (distinct) {
-      out.push_back(std::move(term));
-    } else {
-      ++out[place->second = twin->second].count;
+    for (const QueryWord& word : clause) {
+      const auto knows = [&](const Data* data) { return data->words.find(word.text).has_value(); };
+      if (!word.prefix && std::none_of(indexes.begin(), indexes.end(), knows)) out.push_back(word.text);
     }
   }
+  return out;
+}
+
+std::vector<DistinctClause> distinct(std::vector<Clause>&& clauses, Indexes indexes, const Stems* stems) {
+  std::vector<DistinctClause> out;
+  std::unordered_map<std::string, std::size_t> places;  // by label: two words can have one stem
+  for (Clause& clause : clauses) {
+    if (!indexes.empty() && indexes[0]->stemmed()) {
+      for (QueryWord& word : clause) stem(word, indexes, stems);
+    }
+    std::string label = label_of(clause);
+    const auto [place, fresh] = places.emplace(label, out.size());
+    if (fresh) {
+      out.push_back({std::move(clause), std::move(label), 1});
+    } else {
+      ++out[place->second].count;
+    }
+  }
+  return out;
+}
+
+QueryTerm resolve(const Clause& clause, const Data& data) {
+  if (clause.size() == 1) return resolve_word(clause[0], data);
+  std::vector<QueryTerm> words;
+  std::vector<Postings> lists;
+  for (const QueryWord& word : clause) {
+    words.push_back(resolve_word(word, data));
+    lists.push_back(words.back().postings);
+  }
+  QueryTerm out;
+  own(out, adjoin(lists, clause, data.n_fields));
   return out;
 }
 

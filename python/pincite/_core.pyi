@@ -138,6 +138,23 @@ def bm25_highlights(
 ) -> list[tuple[int, int]]: ...
 def bm25_words(text: str, query: str, *, analyzer: str, operators: bool) -> list[str]: ...
 
+# bm25_collection
+class BM25Collection:
+    def __init__(self, parts: Sequence[BM25View]) -> None: ...
+    def search(
+        self,
+        query: str,
+        *,
+        k: int,
+        allowed: Sequence[RowFilter],
+        operators: bool,
+        stems: Mapping[str, str],
+        exhaustive: bool = False,
+    ) -> list[tuple[IdArray, npt.NDArray[np.float64]]]: ...
+    def document_frequency(self, text: str, *, stems: Mapping[str, str]) -> int: ...
+    def unknown_words(self, query: str, *, operators: bool) -> list[str]: ...
+    def __len__(self) -> int: ...
+
 # flat
 class FlatIndex:
     @staticmethod

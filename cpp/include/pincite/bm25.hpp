@@ -68,6 +68,7 @@ struct BM25Contribution {
 
 namespace bm25 {
 struct Data;
+class Ranking;
 struct QueryTerm;
 }  // namespace bm25
 
@@ -95,15 +96,17 @@ class BM25View {
   [[nodiscard]] std::size_t n_rows() const noexcept;
 
  private:
-  friend class BM25Query;
+  friend class BM25Collection;
   [[nodiscard]] bool sees(std::uint32_t id) const noexcept { return !visible_ || visible_->test(id); }
+  [[nodiscard]] bm25::Ranking ranking(std::string_view query, const BM25Options& options) const;
   [[nodiscard]] std::size_t document_frequency(const bm25::QueryTerm& term) const;
 
   std::shared_ptr<const bm25::Data> data_;
   std::optional<Bitmap> visible_;
   std::size_t n_docs_ = 0;
-  std::vector<double> mean_lengths_;  // a field
-  std::vector<float> gains_;          // boost / length norm, (documents, fields)
+  std::vector<std::uint64_t> tokens_;  // of the visible documents, a field
+  std::vector<double> mean_lengths_;   // a field
+  std::vector<float> gains_;           // boost / length norm, (documents, fields)
   mutable std::unique_ptr<std::atomic<std::uint32_t>[]> df_cache_;  // a term; only with `visible_`
 };
 

@@ -57,7 +57,7 @@ class BM25Index(SavedIndex[_core.BM25Index]):
     @classmethod
     def _of(cls, index: _core.BM25Index) -> Self:
         made = super()._of(index)
-        made._stems = QueryStems(index)
+        made._stems = QueryStems(index, WordStemmer(index.stemmer) if index.stemmer else None)
         made._whole = made._view(None)
         return made
 

@@ -22,23 +22,18 @@ ScoreArray = npt.NDArray[np.float64]
 class QueryStems:
     """The stems of those words of queries that no document holds; the core knows the others."""
 
-    __slots__ = ("_index", "_stemmer")
+    __slots__ = ("_index", "stemmer")
 
-    def __init__(self, index: _core.BM25Index) -> None:
+    def __init__(self, index: _core.BM25Index | _core.BM25Collection, stemmer: WordStemmer | None) -> None:
         self._index = index
-        self._stemmer = WordStemmer(index.stemmer) if index.stemmer else None
-
-    @property
-    def stemmer(self) -> WordStemmer | None:
-        """The index's stemmer, or None."""
-        return self._stemmer
+        self.stemmer = stemmer
 
     def __call__(self, queries: list[str], *, operators: bool) -> dict[str, str]:
         """Return the missing stems by word."""
-        if self._stemmer is None:
+        if self.stemmer is None:
             return {}
         words = [word for query in queries for word in self._index.unknown_words(query, operators=operators)]
-        return self._stemmer.stems(words) if words else {}
+        return self.stemmer.stems(words) if words else {}
 
 
 class BM25Batch(NamedTuple):
@@ -107,6 +102,10 @@ class BM25View:
     def __len__(self) -> int:
         """Return the number of visible documents."""
         return len(self._view)
+
+    def _as_part(self) -> tuple[_core.BM25View, WordStemmer | None]:
+        """Return what a `BM25Collection` is made of."""
+        return self._view, self._stems_of.stemmer
 
     def search(
         self, query: str, *, k: int = 10, allowed: npt.ArrayLike | None = None, operators: bool = False
