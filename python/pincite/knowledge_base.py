@@ -30,7 +30,7 @@ from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import Ingestion, IngestReport
 from pincite.store.ledger import Ledger, ledger_of
-from pincite.store.preparing import checked_metadata
+from pincite.store.preparing import checked_metadata, document_bytes
 from pincite.store.records import DocumentRecord, FailureRecord
 from pincite.store.snapshot import Snapshot
 from pincite.store.sources import FoundFile, discover
@@ -325,14 +325,16 @@ class KnowledgeBase:
         paths, documents = _sorted_out(paths_or_documents)
         shared = checked_metadata(metadata or {}, "metadata")
         documents = [
-            replace(document, metadata={**shared, **checked_metadata(document.metadata, f"metadata of {document.id!r}")})
+            replace(
+                document, metadata={**shared, **checked_metadata(document.metadata, f"metadata of {document.id!r}")}
+            )
             for document in documents
         ]
         folder = self._folder
         with folder.writer() as writer:
             found = discover(paths, known=folder.catalog.sources(), index_folder=folder.path, name=name)
             items: list[FoundFile | Document] = [*found.files, *documents]
-            total = sum(item.nbytes if isinstance(item, FoundFile) else len(item.text.encode()) for item in items)
+            total = sum(item.nbytes if isinstance(item, FoundFile) else len(document_bytes(item)) for item in items)
             with _shown(progress, total) as show:
                 run = Ingestion(folder, writer, self.encoder(), shared, show)
                 report = run.run(items, found.sources)
@@ -509,10 +511,11 @@ def _sorted_out(given: Any) -> tuple[list[Path], list[Document]]:
     for item in items:
         if not isinstance(item, Document):
             paths.append(Path(path_text(item)))
-        elif item.id in documents:
+            continue
+        document_bytes(item)  # raises what is wrong with it, before anything is written
+        if item.id in documents:
             raise InvalidInputError(f"two documents have the id {item.id!r}; give each its own")
-        else:
-            documents[item.id] = item
+        documents[item.id] = item
     return paths, list(documents.values())
 
 

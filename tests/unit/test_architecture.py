@@ -21,7 +21,8 @@ FLOORS = [
     {"evaluation"},
     {"knowledge_base"},
     {"__init__"},
-    {"cli", "__main__"},
+    {"cli"},
+    {"__main__"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -57,7 +57,8 @@ def test_any_id_survives_in_a_uri(id):
 
 
 @pytest.mark.parametrize(
-    ("fragment", "start", "end"), [("char=5", 5, 5), ("char=5,", 5, None), ("char=,7", 0, 7), ("char=2,4;length=9", 2, 4)]
+    ("fragment", "start", "end"),
+    [("char=5", 5, 5), ("char=5,", 5, None), ("char=,7", 0, 7), ("char=2,4;length=9", 2, 4)],
 )
 def test_the_open_forms_of_the_rfc(fragment, start, end):
     _, parsed = parse_uri(f"x#{fragment}")
@@ -65,7 +66,8 @@ def test_the_open_forms_of_the_rfc(fragment, start, end):
 
 
 @pytest.mark.parametrize(
-    "uri", ["", " ", "x#", "x#char=", "x#char=,", "x#char=a", "x#char=9,3", "x#page=2", "x#char=1;md5=12", "x#char=-1,2"]
+    "uri",
+    ["", " ", "x#", "x#char=", "x#char=,", "x#char=a", "x#char=9,3", "x#page=2", "x#char=1;md5=12", "x#char=-1,2"],
 )
 def test_what_is_no_locator_is_refused(uri):
     with pytest.raises(InvalidInputError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -78,7 +77,7 @@ def test_two_folders_of_one_name_need_another(tree, tmp_path):
 def test_a_folder_that_has_moved_keeps_its_name(tree, tmp_path):
     moved = tmp_path / "new" / "guide"
     moved.parent.mkdir()
-    os.rename(tree, moved)
+    tree.rename(moved)
     found = look(moved, known={"guide": str(tree)})
     assert found.sources == {"guide": str(moved)}
     assert "guide/a.md" in ids(found)

@@ -85,7 +85,9 @@ def resolve_uri(uri: str, *, catalog: Catalog, snapshot: Snapshot, ids: list[str
     try:
         segment, number = snapshot.place(row)
     except KeyError:
-        raise PassageNotFoundError(f"the document {document!r} was replaced this moment; resolve the URI again") from None
+        raise PassageNotFoundError(
+            f"the document {document!r} was replaced this moment; resolve the URI again"
+        ) from None
     text = segment.texts.text(number)
     start, end = (0, len(text)) if fragment is None else span_of(fragment, text)
     if start >= len(text) and fragment is not None and fragment.start > 0:

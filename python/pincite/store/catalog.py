@@ -229,7 +229,8 @@ class Catalog:
     def totals(self) -> dict[str, int]:
         """Return counts over the live documents, made from what is there."""
         row = self._rows(
-            "SELECT count(*) AS documents, coalesce(sum(n_chunks), 0) AS chunks, coalesce(sum(length), 0) AS characters,"
+            "SELECT count(*) AS documents, coalesce(sum(n_chunks), 0) AS chunks,"
+            " coalesce(sum(length), 0) AS characters,"
             " coalesce(sum(truncated_tokens), 0) AS truncated_tokens,"
             " coalesce(sum(unknown_tokens), 0) AS unknown_tokens,"
             " (SELECT count(*) FROM failures) AS failed FROM documents WHERE died IS NULL"

@@ -11,7 +11,7 @@ __all__ = ["storage_error", "sync_folder"]
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable. (Windows has no such call: its file system logs names by itself.)"""
+    """Make the names in a folder durable; on Windows, whose file system logs names by itself, do nothing."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)

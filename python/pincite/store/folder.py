@@ -31,7 +31,7 @@ PROBES = ("Where is the answer written?", "[Guide > Set-up]\nInstall it, then ru
 """Texts whose vectors are stored: another model under the same name is noticed by them."""
 
 PROBE_TOLERANCE = 1e-3
-"""How far the components of equal texts may be apart: other processors and batch sizes give 1e-6, other weights 1e-2."""
+"""How far the components of equal texts may be apart: other processors and batches give 1e-6, other weights 1e-2."""
 
 
 class IndexFolder:
@@ -69,7 +69,7 @@ class IndexFolder:
             # Without WAL, so that the file is whole by itself when it is renamed.
             unfinished = path / f".{CATALOG}.{os.getpid()}"
             Catalog.create(unfinished, {"config": config.to_dict(), "created": time.time()})
-            os.rename(unfinished, path / CATALOG)
+            unfinished.rename(path / CATALOG)
             sync_folder(path)
         except OSError as error:
             if isinstance(error, StorageError):

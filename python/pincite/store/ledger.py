@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Literal
 
 from pincite.store.records import DocumentRecord, FailureRecord
@@ -153,7 +153,7 @@ def _outside(
         return
     edges = {start, end, *(edge for heading in headings for edge in heading), front_matter_end}
     cuts = sorted(edge for edge in edges if start <= edge <= end)
-    for first, last in zip(cuts, cuts[1:], strict=False):
+    for first, last in pairwise(cuts):
         kind: CharacterClass = "dropped"
         if any(begin <= first and last <= stop for begin, stop in headings):
             kind = "heading"

@@ -121,7 +121,7 @@ def prepare_document(document: Document, *, config: IndexConfig, encoder: TextEn
         at = document.text.index("\0")
         raise ExtractionError(f"{document.id}: U+0000 at code point {at}; remove it", reason="binary")
     extracted = ExtractedText(
-        text=document.text, markup=document.markup, title=document.title,
+        text=document.text, markup="plain" if document.markup == "plain" else "markdown", title=document.title,
         media_type="text/markdown" if document.markup == "markdown" else "text/plain", encoding="", extractor=GIVEN,
         dropped={},
     )  # fmt: skip

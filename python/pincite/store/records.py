@@ -88,6 +88,7 @@ class ChunkRecord:
     end: int
     covered_start: int
     section: Section
+    heading_path: tuple[str, ...]
     header: str
     truncated_tokens: int
 

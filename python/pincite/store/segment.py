@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import uuid
 from collections.abc import Sequence
@@ -102,7 +101,7 @@ def write_segment(
         BM25Index.build(texts, analyzer=config.analyzer, stemmer=config.stemmer).save(unfinished / "bm25.pin")
         FlatIndex.build(vectors, storage="int8").save(unfinished / "vectors.pin")
         sync_folder(unfinished)
-        os.rename(unfinished, folder / name)
+        unfinished.rename(folder / name)
         sync_folder(folder)
     except BaseException:  # also Ctrl-C: nothing unfinished stays behind
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -38,7 +38,11 @@ class Snapshot:
     """
 
     def __init__(
-        self, catalog: Catalog, generation: int, segments: Sequence[Segment], dead_rows: Sequence[int],
+        self,
+        catalog: Catalog,
+        generation: int,
+        segments: Sequence[Segment],
+        dead_rows: Sequence[int],
         totals: dict[str, int],
     ) -> None:
         self._catalog = catalog

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -19,7 +20,7 @@ from pincite.types import Section
 __all__ = ["Spans"]
 
 KIND = "spans"
-CHUNK_COLUMNS = ("document", "start", "end", "covered_start", "section", "header", "truncated_tokens")
+CHUNK_COLUMNS = ("document", "start", "end", "covered_start", "section", "header", "path", "truncated_tokens")
 SECTION_COLUMNS = ("start", "heading_end", "end", "level", "path")
 
 
@@ -43,7 +44,7 @@ class Spans:
         self.first_section = file.array("document_sections", np.int64)
         self.chunks = {name: file.array(f"chunk_{name}", np.int64) for name in CHUNK_COLUMNS}
         self.sections = {name: file.array(f"section_{name}", np.int64) for name in SECTION_COLUMNS}
-        self._strings = memoryview(file.array("strings", np.uint8))
+        self._strings = file.array("strings", np.uint8).data
         self._string_ends = file.array("string_ends", np.int64)
         self._check()
 
@@ -59,6 +60,7 @@ class Spans:
             and _within(self.chunks["document"], len(self.documents))
             and _within(self.chunks["section"], n_sections)
             and _within(self.chunks["header"], len(self._string_ends))
+            and _within(self.chunks["path"], len(self._string_ends))
             and _within(self.sections["path"], len(self._string_ends))
         )
         if not sound:
@@ -72,15 +74,13 @@ class Spans:
         section_rows: list[tuple[int, ...]] = []
         first_chunk, first_section = [0], [0]
         for number, document in enumerate(documents):
-            starts = [section.start for section in document.sections]
-            # A chunk belongs to the last section that starts at or before it.
-            owners = np.searchsorted(starts, [chunk.start for chunk in document.chunks], side="right") - 1
-            for chunk, owner in zip(document.chunks, owners.tolist(), strict=True):
+            for chunk, owner in zip(document.chunks, _owners(document), strict=True):
                 header = chunk.embedded_text[: len(chunk.embedded_text) - (chunk.end - chunk.covered_start)]
                 section = first_section[-1] + owner
+                path = strings.add(json.dumps(chunk.heading_path, ensure_ascii=False))
                 chunk_rows.append(
                     (number, chunk.start, chunk.end, chunk.covered_start, section, strings.add(header),
-                     chunk.truncated_tokens)
+                     path, chunk.truncated_tokens)
                 )  # fmt: skip
             for section in document.sections:
                 where = strings.add(json.dumps(section.heading_path, ensure_ascii=False))
@@ -120,6 +120,7 @@ class Spans:
             end=int(column["end"][row]),
             covered_start=int(column["covered_start"][row]),
             section=self.section(int(column["section"][row])),
+            heading_path=self._path(int(column["path"][row])),
             header=self._string(int(column["header"][row])),
             truncated_tokens=int(column["truncated_tokens"][row]),
         )
@@ -132,7 +133,7 @@ class Spans:
             heading_end=int(column["heading_end"][row]),
             end=int(column["end"][row]),
             level=int(column["level"][row]),
-            heading_path=tuple(json.loads(self._string(int(column["path"][row])))),
+            heading_path=self._path(int(column["path"][row])),
         )
 
     def chunks_of(self, document: int) -> range:
@@ -144,12 +145,29 @@ class Spans:
         rows = range(int(self.first_section[document]), int(self.first_section[document + 1]))
         return [self.section(row) for row in rows]
 
+    def _path(self, number: int) -> tuple[str, ...]:
+        return tuple(json.loads(self._string(number)))
+
     def _string(self, number: int) -> str:
         start = int(self._string_ends[number - 1]) if number else 0
         try:
             return str(self._strings[start : int(self._string_ends[number])], "utf-8")
         except UnicodeDecodeError as error:
             raise IndexCorruptError(f"{self._path}: string {number} is no UTF-8") from error
+
+
+def _owners(document: PreparedDocument) -> list[int]:
+    """Return the section that each chunk stands in: the last that begins in it, if the chunk bears its headings (those
+    above it have no text of their own), else the one that the chunk begins in.
+    """
+    starts = [section.start for section in document.sections]
+    owners = []
+    for chunk in document.chunks:
+        last = bisect_left(starts, chunk.end) - 1
+        if document.sections[last].heading_path != chunk.heading_path:
+            last = bisect_right(starts, chunk.start) - 1
+        owners.append(max(0, last))
+    return owners
 
 
 class _StringTable:

@@ -33,7 +33,7 @@ class CanonicalTexts:
 
     def __init__(self, file: MappedFile, path: Path) -> None:
         self._path = path
-        self._utf8 = memoryview(file.array("utf8", np.uint8))
+        self._utf8 = file.array("utf8", np.uint8).data
         self._bytes = self._column(file, "document_bytes")
         self._points = self._column(file, "document_points")
         self._checkpoint_bytes = self._column(file, "checkpoints")

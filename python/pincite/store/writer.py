@@ -233,7 +233,7 @@ def _chunk(segment: Segment, row: int, text: str) -> Chunk:
         end=record.end,
         content=text[record.start : record.end],
         embedded_text=record.header + text[record.covered_start : record.end],
-        heading_path=record.section.heading_path,
+        heading_path=record.heading_path,
         covered_start=record.covered_start,
         truncated_tokens=record.truncated_tokens,
     )

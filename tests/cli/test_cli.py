@@ -1,0 +1,170 @@
+"""The command line: data on stdout, talk on stderr, exit codes, JSON, help."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import pincite
+from pincite.cli import VERBS, main, parser
+from stub_models import StubEncoder, StubReranker
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def stub_models(monkeypatch):
+    """Run the commands with models that need no weights."""
+    monkeypatch.setattr("pincite.knowledge_base.Encoder.load", lambda *arguments, **options: StubEncoder())
+    monkeypatch.setattr("pincite.knowledge_base.Reranker.load", lambda *arguments, **options: StubReranker())
+
+
+@pytest.fixture
+def kb(tmp_path, capsys):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "pumps.md").write_text("# Pumps\n\nThe pump stops at 80 degrees.\n")
+    (folder / "sails.md").write_text("# Sails\n\nA sail catches wind.\n")
+    (folder / "logo.png").write_bytes(b"\x89PNG")
+    assert main(["index", str(folder), "--into", str(tmp_path / "kb"), "--quiet"]) == 0
+    capsys.readouterr()
+    return str(tmp_path / "kb")
+
+
+def run(capsys, *arguments, code=0):
+    assert main([str(argument) for argument in arguments]) == code
+    return capsys.readouterr()
+
+
+def json_of(capsys, *arguments, code=0):
+    return json.loads(run(capsys, *arguments, "--json", code=code).out)
+
+
+def test_index_says_what_became_of_each(tmp_path, kb, capsys):
+    said = run(capsys, "index", tmp_path / "docs", "--into", kb)
+    assert said.out.startswith("0 added, 0 updated, 2 unchanged, 1 failed; 0 chunks, generation ")
+    assert "failed: docs/logo.png: unsupported" in said.err
+    (tmp_path / "docs" / "sails.md").write_text("# Sails\n\nNew.\n")
+    report = json_of(capsys, "index", tmp_path / "docs", "--into", kb)
+    assert report["counts"] == {"added": 0, "updated": 1, "unchanged": 1, "failed": 1}
+    assert [document["reason"] for document in report["documents"] if document["state"] == "failed"] == ["unsupported"]
+
+
+def test_index_with_nothing_inside_is_no_success(tmp_path, capsys):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "logo.png").write_bytes(b"\x89PNG")
+    run(capsys, "index", tmp_path / "docs", "--into", tmp_path / "kb", code=1)
+
+
+def test_search_shows_passages_with_citations(kb, capsys):
+    shown = run(capsys, "search", kb, "pump stops at degrees", "--max-distance", 2).out
+    assert re.search(r"^\[1\] docs/pumps\.md > Pumps, lines 1-3 \(distance 0\.\d{3}, bm25 \d", shown)
+    uri = re.search(r"docs/pumps\.md#char=0,38;md5=[0-9a-f]{32},UTF-8", shown)[0]
+    assert run(capsys, "cite", kb, uri).out == "# Pumps\n\nThe pump stops at 80 degrees.\n"
+    result = json_of(capsys, "search", kb, "pump stops", "--max-distance", 2, "-k", 1)
+    assert [hit["citation"]["uri"] for hit in result["hits"]] == [uri]
+
+
+def test_context_is_prompt_and_citations_or_no(kb, capsys):
+    shown = run(capsys, "context", kb, "pump stops", "--max-distance", 2).out
+    assert "\n[1] docs/pumps.md > Pumps\n# Pumps\n\nThe pump stops at 80 degrees.\n" in shown
+    assert re.search(r"^Citations:\n\n\[1\] docs/pumps\.md#char=0,38;", shown, re.MULTILINE)
+    assert json_of(capsys, "context", kb, "pump stops", "--max-distance", 2)["citations"][0]["number"] == 1
+    refused = run(capsys, "context", kb, "zebra", "--max-distance", 0.1, code=3)
+    assert refused.out == 'NO ANSWER: nothing under cosine distance 0.1 for "zebra"\n'
+    assert json_of(capsys, "context", kb, "zebra", "--max-distance", 0.1, code=3)["answerable"] is False
+    assert run(capsys, "search", kb, "zebra", "--max-distance", 0.1, code=3).out.startswith("NO ANSWER")
+
+
+def test_cite_says_when_the_document_has_changed(tmp_path, kb, capsys):
+    uri = json_of(capsys, "search", kb, "pump stops", "--max-distance", 2)["hits"][0]["citation"]["uri"]
+    (tmp_path / "docs" / "pumps.md").write_text("# Pumps\n\nThe pump stops at 95 degrees.\n")
+    run(capsys, "index", tmp_path / "docs", "--into", kb)
+    said = run(capsys, "cite", kb, uri, code=1)
+    assert "95" in said.out
+    assert "changed" in said.err
+    assert json_of(capsys, "cite", kb, uri, code=1)["integrity"] == "changed"
+
+
+def test_status_and_ledger(kb, capsys):
+    assert re.search(r"^documents +2$", run(capsys, "status", kb).out, re.MULTILINE)
+    assert json_of(capsys, "status", kb)["failed"][0]["id"] == "docs/logo.png"
+    assert "docs/pumps.md" in run(capsys, "ledger", kb).out
+    ledger = json_of(capsys, "ledger", kb)
+    assert ledger["balanced"]
+    assert {document["id"]: document["length"] for document in ledger["documents"]}["docs/pumps.md"] == 39
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["search", "missing", "x"], "does not exist"),
+        (["search", "KB", " "], "question"),
+        (["search", "KB", "x", "-k", "0"], "k is 0"),
+        (["cite", "KB", "other.md#char=1,2"], "no document"),
+        (["cite", "KB", "docs/pumps.md#page=1"], "char=START,END"),
+        (["index", "missing", "--into", "KB"], "nothing at missing"),
+        (["index", "missing", "--into", "KB", "--strategy", "E"], "was built with"),
+        (["models", "verify", "no/such"], "no/such"),
+    ],
+)
+def test_an_error_is_one_line_on_stderr(kb, capsys, arguments, said, tmp_path, monkeypatch):
+    monkeypatch.setenv("PINCITE_CACHE", str(tmp_path / "cache"))
+    shown = run(capsys, *[kb if argument == "KB" else argument for argument in arguments], code=1)
+    assert shown.out == ""
+    assert shown.err.startswith("pincite: ")
+    assert said in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def test_ctrl_c_says_what_is_in_and_how_to_go_on(tmp_path, kb, capsys, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    (tmp_path / "docs" / "more.md").write_text("# More\n\nMore.\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(StubEncoder, "encode_batch", interrupted)
+        said = run(capsys, "index", tmp_path / "docs", "--into", kb, code=130)
+    assert "2 documents are in" in said.err
+    assert "1 added" in run(capsys, "index", tmp_path / "docs", "--into", kb).out
+
+
+def leaves(of, name=()):
+    """Every command that can be run, with its parser."""
+    below = [action for action in of._actions if hasattr(action, "choices") and isinstance(action.choices, dict)]
+    if not below:
+        yield name, of
+    for action in below:
+        for verb, child in action.choices.items():
+            yield from leaves(child, (*name, verb))
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), list(leaves(parser())), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_every_command_has_help_an_example_json_and_a_place_in_the_docs(name, command):
+    assert command.description.endswith(".")
+    assert command.epilog.startswith(f"example: pincite {' '.join(name)}")
+    assert "--json" in command.format_help()
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert f"pincite {' '.join(name)}" in page
+    section = page.split(f"## {name[0]}\n")[1].split("\n## ")[0]
+    for action in command._actions:
+        for option in action.option_strings:
+            if option.startswith("--") and option not in {"--help", "--json"}:
+                assert f"`{option}" in section, f"docs/cli.md says nothing of {option} for {' '.join(name)}"
+
+
+def test_every_module_of_the_room_is_a_verb():
+    modules = {path.stem for path in (ROOT / "python/pincite/cli").glob("*.py")}
+    assert modules - {"__init__", "arguments"} == set(VERBS)
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"pincite {pincite.__version__}\n"
