@@ -63,9 +63,9 @@ def extract(data: bytes, *, suffix: str) -> ExtractedText:
     Raises
     ------
     ExtractionError
-        With a `reason`: "unsupported" (no extractor for the suffix), "too_large" (more than `LARGEST_DOCUMENT`,
-        or HTML of more than a million tags), "undecodable" (a byte that does not belong to the encoding), "binary" (U+0000 in the text), "empty" (nothing,
-        or white space alone), "malformed" (HTML nested too deep to be read in reasonable time).
+        With a `reason`: "unsupported" (no extractor for the suffix), "too_large" (more than `LARGEST_DOCUMENT`, or
+        HTML of more than a million tags), "undecodable" (a byte that does not belong to the encoding), "binary"
+        (U+0000 in the text), "empty" (nothing, or white space alone), "malformed" (HTML nested too deep).
 
     Examples
     --------
