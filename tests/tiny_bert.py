@@ -11,7 +11,9 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 HIDDEN, HEADS, LAYERS, INNER, POSITIONS, WINDOW = 32, 4, 2, 64, 64, 24
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-WORDS = "a the cat dog sat on mat moon is made of cheese who what where é ##s ##ing ##er sleep walk talk ? . , 猫".split()
+WORDS = (
+    "a the cat dog sat on mat moon is made of cheese who what where é ##s ##ing ##er sleep walk talk ? . , 猫".split()
+)
 VOCABULARY = SPECIAL + WORDS
 
 TEXTS = [
