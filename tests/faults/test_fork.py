@@ -12,6 +12,7 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ HANG_S = 60
 
 
 def status_of_child(work) -> int:
-    """The exit code of a child that runs `work`: 0 if it returns True, 1 if it returns another value, 2 if it raises."""
+    """The exit code of a child: 0 if `work` returns True, 1 if it returns another value, 2 if it raises."""
     child = os.fork()
     if child == 0:
         code = 2
@@ -149,8 +150,32 @@ def test_a_child_ends_by_itself_and_says_nothing(tiny_encoder_folder):
         text=True,
         timeout=HANG_S,
         check=False,
+        env={name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"},
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted through /proc")
+def test_the_runtime_starts_no_thread_that_reports_home(tiny_encoder_folder):
+    program = """
+        import os, sys
+        import numpy
+        from pincite.models.encoder import Encoder
+        before, environment = len(os.listdir("/proc/self/task")), dict(os.environ)
+        Encoder.load(sys.argv[1], threads=1).encode(["the cat"])
+        assert "onnxruntime" in sys.modules
+        assert dict(os.environ) == environment
+        print(len(os.listdir("/proc/self/task")) - before)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), str(tiny_encoder_folder)],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=True,
+        env={name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"},
+    )
+    assert (done.stdout, done.stderr) == ("0\n", "")
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

@@ -31,7 +31,7 @@ def encoder(tiny_encoder_folder):
 
 def test_vectors_are_those_of_the_reference(encoder):
     tensors, tokenizer = tiny_bert.weights(0), {word: index for index, word in enumerate(tiny_bert.VOCABULARY)}
-    ids = [tokenizer[word] for word in "[CLS] the cat ##s sat . [SEP]".split()]
+    ids = [tokenizer[word] for word in ["[CLS]", "the", "cat", "##s", "sat", ".", "[SEP]"]]
     wanted = bert.sentence_vector(tensors, ids, layers=tiny_bert.LAYERS, heads=tiny_bert.HEADS)
     vectors = encoder.encode(["The cats sat."])
     assert vectors.dtype == np.float32
@@ -150,7 +150,7 @@ def test_threads_are_a_small_integer(tiny_encoder_folder, threads):
 
 
 def test_threads_follow_the_cpus_of_the_process(tiny_encoder_folder):
-    assert 1 <= available_cpus()
+    assert available_cpus() >= 1
     assert Encoder.load(tiny_encoder_folder)._graph.threads == available_cpus()
 
 

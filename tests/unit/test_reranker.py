@@ -30,7 +30,7 @@ def bundled():
 
 def test_scores_are_those_of_the_reference(tiny):
     place = {word: index for index, word in enumerate(tiny_bert.VOCABULARY)}
-    pair = "[CLS] where is the cat ? [SEP] the cat sat on the mat . [SEP]".split()
+    pair = ["[CLS]", "where", "is", "the", "cat", "?", "[SEP]", "the", "cat", "sat", "on", "the", "mat", ".", "[SEP]"]
     ids, types = [place[word] for word in pair], [0] * 7 + [1] * 8
     tensors = tiny_bert.weights(1, labels=1)
     wanted = bert.logit(tensors, ids, types, layers=tiny_bert.LAYERS, heads=tiny_bert.HEADS)
@@ -146,7 +146,7 @@ def test_several_labels_are_refused(tmp_path):
 
 
 def test_an_encoder_is_no_reranker(tiny_encoder_folder):
-    with pytest.raises(ModelFileError, match="no tensor 'classifier.weight'"):
+    with pytest.raises(ModelFileError, match=r"no tensor 'classifier\.weight'"):
         Reranker.load(tiny_encoder_folder).score("the", ["cat"])
 
 
