@@ -11,8 +11,10 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 HIDDEN, HEADS, LAYERS, INNER, POSITIONS, WINDOW = 32, 4, 2, 64, 64, 24
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-WORDS = "a the cat dog sat on mat moon is made of cheese who what where é ##s ##ing ##er sleep walk talk ? . , 猫".split()
-VOCABULARY = SPECIAL + WORDS
+WORDS = """
+a the cat dog sat on mat moon is made of cheese who what where é ##s ##ing ##er sleep walk talk ? . , 猫
+"""
+VOCABULARY = SPECIAL + WORDS.split()
 
 TEXTS = [
     "the cat sat on the mat",

@@ -69,7 +69,9 @@ class Encoder:
         self.dim = model.positive("hidden_size")
         stated = model.settings("sentence_bert_config.json").get("max_seq_length", DEFAULT_WINDOW)
         if type(stated) is not int or stated < 3:
-            raise ModelFileError(f"{model.path} states max_seq_length = {stated!r}, wanted an integer of at least 3")
+            raise ModelFileError(
+                f"{model.path / 'sentence_bert_config.json'} says max_seq_length = {stated!r}, wanted at least 3"
+            )
         self.window_tokens = min(stated, model.positive("max_position_embeddings"))
         self.stamp: dict[str, Any] = {
             "model": model.name,

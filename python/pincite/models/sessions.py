@@ -18,7 +18,7 @@ from pincite.models import protobuf
 from pincite.models.export import Task, to_onnx
 from pincite.models.files import ModelFolder
 
-__all__ = ["Graph", "available_cpus", "read_graph", "refuse_external_data"]
+__all__ = ["Graph", "available_cpus", "read_graph", "refuse_external_data", "runtime"]
 
 SUPPLIED = ("input_ids", "attention_mask", "token_type_ids")
 INTEGERS: dict[str, np.dtype[Any]] = {"tensor(int64)": np.dtype(np.int64), "tensor(int32)": np.dtype(np.int32)}
@@ -26,6 +26,26 @@ INTEGERS: dict[str, np.dtype[Any]] = {"tensor(int64)": np.dtype(np.int64), "tens
 # Held while a session is made, and by a fork: a child must not inherit the runtime's own locks half-way.
 _making = threading.RLock()
 _graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
+
+
+def runtime() -> Any:
+    """Return the module `onnxruntime`, with its telemetry off unless `ORT_DISABLE_TELEMETRY` is set, to whatever.
+
+    From version 1.29 on it reports sessions, file names among them, to its makers by default. Besides, its reporting
+    thread starts with the import, and a forked child that ends in the ordinary way then waits for it for ever. An
+    application that imports it before Pincite does keeps that thread, though not the reports.
+    """
+    own = "ORT_DISABLE_TELEMETRY" in os.environ
+    if not own:
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    try:
+        import onnxruntime  # type: ignore[import-untyped]
+    finally:
+        if not own:
+            del os.environ["ORT_DISABLE_TELEMETRY"]
+    if not own:
+        onnxruntime.disable_telemetry_events()
+    return onnxruntime
 
 
 class Graph:
@@ -96,8 +116,7 @@ class Graph:
         return session
 
     def _made(self) -> Any:
-        import onnxruntime  # type: ignore[import-untyped]
-
+        onnxruntime = runtime()
         model = self._read()
         refuse_external_data(model, self._name)
         options = onnxruntime.SessionOptions()
