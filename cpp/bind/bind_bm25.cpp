@@ -11,8 +11,6 @@
 namespace pincite::bind {
 namespace {
 
-std::filesystem::path to_path(const std::string& utf8) { return std::u8string(utf8.begin(), utf8.end()); }
-
 BM25Params params_from(const std::string& analyzer, double k1, double b,
                        const std::vector<std::pair<std::string, double>>& fields,
                        const std::string& stemmer) {
@@ -131,16 +129,16 @@ void register_bm25(py::module_& module) {
   py::class_<BM25Index>(module, "BM25Index")
       .def_static(
           "load",
-          [](const std::string& path) {
-            const std::filesystem::path source = to_path(path);
+          [](const std::string& path, bool verify) {
+            const std::filesystem::path source = path_from(path);
             const py::gil_scoped_release release;
-            return BM25Index::load(source);
+            return BM25Index::load(source, verify);
           },
-          py::arg("path"))
+          py::arg("path"), py::kw_only(), py::arg("verify"))
       .def(
           "save",
           [](const BM25Index& index, const std::string& path) {
-            const std::filesystem::path target = to_path(path);
+            const std::filesystem::path target = path_from(path);
             const py::gil_scoped_release release;  // the index is immutable
             index.save(target);
           },

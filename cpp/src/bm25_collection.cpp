@@ -1,6 +1,7 @@
 #include "pincite/bm25_collection.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "bm25_data.hpp"
@@ -15,6 +16,7 @@ namespace {
 std::string shown(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.15g", value);
+  if (std::strtod(text, nullptr) != value) std::snprintf(text, sizeof text, "%.17g", value);
   return text;
 }
 
@@ -77,13 +79,17 @@ std::vector<std::vector<Hit<double>>> BM25Collection::search(std::string_view qu
     }
   }
   std::vector<std::vector<Hit<double>>> out;
+  TopK<double> best(options.k);  // of all parts so far: what scores less cannot be among the k best of all
+  const auto floor = [&] { return best.full() ? best.worst().score : 0.0; };
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const auto& visible = parts_[p]->visible_;
     BM25Options here = options;
     here.allowed = allowed.empty() ? nullptr : allowed[p];
     const bm25::Lens lens{*indexes_[p], visible ? &*visible : nullptr, mean_lengths_, gains_[p]};
-    out.push_back(bm25::Ranking(lens, std::move(terms[p])).search(here));
+    out.push_back(bm25::Ranking(lens, std::move(terms[p])).search(here, floor()));
+    for (const Hit<double>& hit : out.back()) best.offer(hit);
   }
+  for (auto& hits : out) std::erase_if(hits, [&](const Hit<double>& hit) { return hit.score < floor(); });
   return out;
 }
 

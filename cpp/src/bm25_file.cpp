@@ -23,7 +23,7 @@ static_assert(sizeof(Meta) == 32);
 
 class Loader {
  public:
-  explicit Loader(const std::filesystem::path& path) : file_(Envelope::open(path, kind)) {}
+  Loader(const std::filesystem::path& path, bool verify) : file_(Envelope::open(path, kind, verify)) {}
 
   [[nodiscard]] std::shared_ptr<const bm25::Data> load() {
     read_params();
@@ -187,6 +187,8 @@ void BM25Index::save(const std::filesystem::path& path) const {
   out.write(path);
 }
 
-BM25Index BM25Index::load(const std::filesystem::path& path) { return BM25Index(Loader(path).load()); }
+BM25Index BM25Index::load(const std::filesystem::path& path, bool verify) {
+  return BM25Index(Loader(path, verify).load());
+}
 
 }  // namespace pincite

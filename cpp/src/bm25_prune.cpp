@@ -230,7 +230,7 @@ class Sweep {
 };
 
 template <int Fields>
-std::vector<std::uint32_t> propose(const std::vector<Impacts>& terms, std::size_t k,
+std::vector<std::uint32_t> propose(const std::vector<Impacts>& terms, std::size_t k, float floor,
                                    const PruneContext& context) {
   // Rounding: each product, sum and quotient is off by at most 2^-24 of itself, all terms are positive, and a
   // score takes fewer than 2 * fields + terms + 12 one after the other. Twice that, on both sides of the
@@ -248,10 +248,9 @@ std::vector<std::uint32_t> propose(const std::vector<Impacts>& terms, std::size_
   while (short_lists > 0 && postings + terms[short_lists - 1].ids.size() <= probe_postings) {
     postings += terms[--short_lists].ids.size();
   }
-  float floor = 0.0F;
   if (short_lists > 0 && short_lists < terms.size()) {
     Sweep<Fields> probe(k, context, margin);
-    probe.run(cursors_from(short_lists), 0.0F);
+    probe.run(cursors_from(short_lists), floor);
     floor = probe.floor();
   }
   Sweep<Fields> sweep(k, context, margin);
@@ -261,11 +260,11 @@ std::vector<std::uint32_t> propose(const std::vector<Impacts>& terms, std::size_
 
 }  // namespace
 
-std::vector<std::uint32_t> candidates(std::vector<Impacts> terms, std::size_t k,
+std::vector<std::uint32_t> candidates(std::vector<Impacts> terms, std::size_t k, float floor,
                                       const PruneContext& context) {
   std::sort(terms.begin(), terms.end(), [](const Impacts& a, const Impacts& b) { return a.bound < b.bound; });
   std::vector<std::uint32_t> ids =
-      context.n_fields == 1 ? propose<1>(terms, k, context) : propose<0>(terms, k, context);
+      context.n_fields == 1 ? propose<1>(terms, k, floor, context) : propose<0>(terms, k, floor, context);
   std::sort(ids.begin(), ids.end());
   return ids;
 }

@@ -28,8 +28,8 @@ struct PruneContext {
   const Bitmap* allowed;  // null: all
 };
 
-/// Ids, ascending, of documents that include every one that can be among the k best.
-[[nodiscard]] std::vector<std::uint32_t> candidates(std::vector<Impacts> terms, std::size_t k,
+/// Ids, ascending, of documents that include every one that can be among the k best and score `floor`.
+[[nodiscard]] std::vector<std::uint32_t> candidates(std::vector<Impacts> terms, std::size_t k, float floor,
                                                     const PruneContext& context);
 
 }  // namespace pincite::bm25

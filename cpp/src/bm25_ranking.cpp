@@ -37,11 +37,14 @@ double Ranking::score(const RankedTerm& term, std::uint32_t id, std::span<const 
                     data.lengths.subspan(id * data.n_fields, data.n_fields), term.idf, term.count);
 }
 
-std::vector<Hit<double>> Ranking::search(const BM25Options& options) const {
-  const std::vector<std::uint32_t> ids = options.exhaustive ? matching(options.allowed) : candidates(options);
+std::vector<Hit<double>> Ranking::search(const BM25Options& options, double floor) const {
+  const std::vector<std::uint32_t> ids =
+      options.exhaustive ? matching(options.allowed) : candidates(options, floor);
   const std::vector<double> scored = scores(ids);
   TopK<double> top(options.k);
-  for (std::size_t i = 0; i < ids.size(); ++i) top.offer({ids[i], scored[i]});
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (scored[i] >= floor) top.offer({ids[i], scored[i]});
+  }
   return top.take();
 }
 
@@ -74,8 +77,8 @@ std::vector<double> Ranking::scores(std::span<const std::uint32_t> ids) const {
   return out;
 }
 
-// Ids, ascending, of documents that include the k best.
-std::vector<std::uint32_t> Ranking::candidates(const BM25Options& options) const {
+// Ids, ascending, of documents that include those of the k best that score at least `floor`.
+std::vector<std::uint32_t> Ranking::candidates(const BM25Options& options, double floor) const {
   const Data& data = lens_.data;
   std::vector<Impacts> impacts;
   for (const RankedTerm& term : terms_) {
@@ -88,7 +91,7 @@ std::vector<std::uint32_t> Ranking::candidates(const BM25Options& options) const
                        static_cast<float>(bound)});
   }
   return bm25::candidates(
-      std::move(impacts), options.k,
+      std::move(impacts), options.k, static_cast<float>(floor),
       {lens_.gains, data.n_fields, static_cast<float>(data.params.k1), lens_.visible, options.allowed});
 }
 

@@ -42,8 +42,8 @@ class Ranking {
 
   [[nodiscard]] std::span<const RankedTerm> terms() const noexcept { return terms_; }
 
-  /// The k best, best first.
-  [[nodiscard]] std::vector<Hit<double>> search(const BM25Options& options) const;
+  /// The k best, best first; only those that score at least `floor`.
+  [[nodiscard]] std::vector<Hit<double>> search(const BM25Options& options, double floor = 0.0) const;
 
   /// What a term that stands `tfs[f]` times in field f of document `id` adds to its score.
   [[nodiscard]] double score(const RankedTerm& term, std::uint32_t id,
@@ -51,7 +51,7 @@ class Ranking {
 
  private:
   [[nodiscard]] std::vector<double> scores(std::span<const std::uint32_t> ids) const;
-  [[nodiscard]] std::vector<std::uint32_t> candidates(const BM25Options& options) const;
+  [[nodiscard]] std::vector<std::uint32_t> candidates(const BM25Options& options, double floor) const;
   [[nodiscard]] std::vector<std::uint32_t> matching(const Bitmap* allowed) const;
   [[nodiscard]] double largest_tf(const RankedTerm& term) const;
 

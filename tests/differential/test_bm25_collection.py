@@ -68,11 +68,13 @@ def rows_of(parts, *masks):
 
 
 def by_part(found, places, n_parts, k):
-    """The k best of each part, from a ranking of all documents; `places[id]` is where a document is."""
+    """The k best of each part, none below the k-th of all, from a ranking of all; document i is at `places[i]`."""
+    ids, scores = map(list, found)
+    cut = scores[k - 1] if k <= len(scores) else 0.0
     out = [([], []) for _ in range(n_parts)]
-    for at, score in zip(*found, strict=True):
+    for at, score in zip(ids, scores, strict=True):
         part, row = places[at]
-        if len(out[part][0]) < k:
+        if len(out[part][0]) < k and score >= cut:
             out[part][0].append(row)
             out[part][1].append(score)
     return out

@@ -95,10 +95,11 @@ META = struct.Struct("<QIIdd")
         ("words", None),
     ],
 )
-def test_forged_sections_are_refused(saved, name, values):
+@pytest.mark.parametrize("verify", [True, False])
+def test_forged_sections_are_refused(saved, name, values, verify):
     forge(saved, name, values)
     with pytest.raises(IndexCorruptError):
-        pincite.BM25Index.load(saved)
+        pincite.BM25Index.load(saved, verify=verify)
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -69,6 +69,19 @@ def test_operators_are_off_unless_asked_for():
     assert index.search('"new york', operators=True)[0].tolist() == [0, 1]
 
 
+def test_words_and_prefixes_of_a_large_dictionary():
+    """More words than the core keeps the first bytes of, many of them with the same first bytes."""
+    words = [f"{start}{i}" for start in ("a", "abcdefg", "abcdefgh", "abcdefghi", "z", "ß", "ωψ") for i in range(150)]
+    index = build(words)
+    for i, word in enumerate(words):
+        assert index.search(word)[0].tolist() == [i]
+    for word in ("0", "a150", "abcdefgh150", "abcdefghh", "abcdefgi", "ωψ150", "ѐ"):
+        assert index.search(word)[0].size == 0
+    for prefix in ("a", "abcdefgh", "abcdefgh1", "abcdefghi14", "z1", "ωψ", "ω", "b", "ѐ"):
+        expected = [i for i, word in enumerate(words) if word.startswith(prefix)]
+        assert sorted(index.search(f"{prefix}*", k=9999, operators=True)[0].tolist()) == expected
+
+
 def test_a_phrase_does_not_cross_fields():
     index = pincite.BM25Index.build_fields({"title": ["new", "x"], "body": ["york", "new york"]})
     assert index.search('"new york"', operators=True)[0].tolist() == [1]

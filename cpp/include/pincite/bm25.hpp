@@ -124,8 +124,8 @@ class BM25Index {
 
   void save(const std::filesystem::path& path) const;
   /// Memory-maps the file. Throws what Envelope::open throws, and IndexCorruptError where the contents of the
-  /// sections contradict each other.
-  [[nodiscard]] static BM25Index load(const std::filesystem::path& path);
+  /// sections contradict each other; that is checked with or without `verify`.
+  [[nodiscard]] static BM25Index load(const std::filesystem::path& path, bool verify = true);
 
  private:
   std::shared_ptr<const bm25::Data> data_;

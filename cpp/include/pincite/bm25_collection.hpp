@@ -23,8 +23,9 @@ class BM25Collection {
   /// Throws InvalidInputError unless the parts have equal parameters.
   explicit BM25Collection(std::vector<std::shared_ptr<const BM25View>> parts);
 
-  /// The k best of each part, by their numbers there: with those of the other parts they include the k best
-  /// of all. `allowed` has a filter or null for each part, or is empty; `options.allowed` is not looked at.
+  /// The k best of each part, by their numbers there, as far as they can be among the k best of all: none
+  /// scores less than the k-th best of all does. `allowed` has a filter or null for each part, or is empty;
+  /// `options.allowed` is not looked at.
   [[nodiscard]] std::vector<std::vector<Hit<double>>> search(
       std::string_view query, const BM25Options& options, std::span<const Bitmap* const> allowed = {}) const;
 

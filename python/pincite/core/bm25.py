@@ -9,7 +9,7 @@ from typing import Self
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arguments import listed, number, path_text, word
+from pincite.core.arguments import flag, listed, number, path_text, word
 from pincite.core.arrays import IdArray, RowFilter, as_allowed
 from pincite.core.bm25_view import BM25Batch, BM25Term, BM25View, QueryStems, ScoreArray
 from pincite.core.highlights import highlight_spans
@@ -180,11 +180,18 @@ class BM25Index(SavedIndex[_core.BM25Index]):
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
         """Open a saved index.
 
         The file is memory-mapped: while the index lives, replace it (as `save` does), but never write into it or
         cut it short, which would end the process.
+
+        Parameters
+        ----------
+        path : path
+        verify : bool, default True
+            Compare the whole file with its checksums. Everything that a search relies on is checked in any case, which
+            reads all but the positions of the words.
 
         Raises
         ------
@@ -196,7 +203,7 @@ class BM25Index(SavedIndex[_core.BM25Index]):
             If it is of another kind or version, or has a stemmer that is not installed.
         """
         name = path_text(path)
-        index = _core.BM25Index.load(name)
+        index = _core.BM25Index.load(name, verify=flag(verify, "verify"))
         try:
             return cls._of(index)
         except InvalidInputError as error:

@@ -77,13 +77,14 @@ class BM25Collection:
         allowed: Sequence[npt.ArrayLike | None] | None = None,
         operators: bool = False,
     ) -> list[tuple[IdArray, ScoreArray]]:
-        """Return the documents of each part that match the query best.
+        """Return the documents of each part that can be among the best of all.
 
         Parameters
         ----------
         query : str
         k : int, default 10
-            Return at most this many of each part; together they include the k best of all.
+            Return the k best of each part, less those that score below the k-th best of all parts: merge them and
+            cut at k. (What ties with the k-th is there.)
         allowed : sequence of filters, optional
             One for each part: a bool mask, integer document numbers, or None for all of them. Other documents are
             left out of the results; scores stay as they are.
