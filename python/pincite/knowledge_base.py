@@ -288,9 +288,9 @@ class KnowledgeBase:
     ) -> IngestReport:
         """Index files, folders and documents. What has not changed since it was indexed is skipped.
 
-        A document that has changed is replaced in one commit; until then the old one is found. About 1,000 chunks make a
-        commit, and what is committed stays: after an interruption, the same call does the rest. Files that no extractor
-        reads, or that hold no text, are noted as failed, and the others are indexed.
+        A document that has changed is replaced in one commit; until then the old one is found. About 1,000 chunks make
+        a commit, and what is committed stays: after an interruption, the same call does the rest. Files that no
+        extractor reads, or that hold no text, are noted as failed, and the others are indexed.
 
         Parameters
         ----------

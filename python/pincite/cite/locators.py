@@ -74,7 +74,7 @@ def parse_uri(uri: str) -> tuple[str, Fragment | None]:
     found = _FRAGMENT.fullmatch(fragment)
     if found is None or not (found["start"] or found["end"]):
         raise InvalidInputError(
-            f"the fragment is {fragment!r}, wanted char=START,END or line=START,END, with ;md5=... if you like (RFC 5147)"
+            f"the fragment is {fragment!r}, wanted char=START,END or line=START,END, perhaps with ;md5=... (RFC 5147)"
         )
     start = int(found["start"] or 0)
     end = int(found["end"]) if found["end"] else (None if found["comma"] else start)

@@ -46,8 +46,9 @@ CREATE TABLE failures (
 """
 
 DOCUMENT_FIELDS = (
-    "id", "uri", "source", "title", "markup", "media_type", "encoding", "extractor", "chunker", "content_hash", "text_hash",
-    "length", "front_matter_end", "n_chunks", "truncated_tokens", "unknown_tokens", "dropped", "metadata", "modified",
+    "id", "uri", "source", "title", "markup", "media_type", "encoding", "extractor", "chunker", "content_hash",
+    "text_hash", "length", "front_matter_end", "n_chunks", "truncated_tokens", "unknown_tokens", "dropped",
+    "metadata", "modified",
 )  # fmt: skip
 SELECT_DOCUMENT = f"SELECT {', '.join(DOCUMENT_FIELDS)}, born FROM documents "
 

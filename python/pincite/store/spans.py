@@ -77,10 +77,10 @@ class Spans:
             for chunk, owner in zip(document.chunks, _owners(document), strict=True):
                 header = chunk.embedded_text[: len(chunk.embedded_text) - (chunk.end - chunk.covered_start)]
                 section = first_section[-1] + owner
-                path = strings.add(json.dumps(chunk.heading_path, ensure_ascii=False))
+                headings = strings.add(json.dumps(chunk.heading_path, ensure_ascii=False))
                 chunk_rows.append(
                     (number, chunk.start, chunk.end, chunk.covered_start, section, strings.add(header),
-                     path, chunk.truncated_tokens)
+                     headings, chunk.truncated_tokens)
                 )  # fmt: skip
             for section in document.sections:
                 where = strings.add(json.dumps(section.heading_path, ensure_ascii=False))
@@ -120,7 +120,7 @@ class Spans:
             end=int(column["end"][row]),
             covered_start=int(column["covered_start"][row]),
             section=self.section(int(column["section"][row])),
-            heading_path=self._path(int(column["path"][row])),
+            heading_path=self._heading_path(int(column["path"][row])),
             header=self._string(int(column["header"][row])),
             truncated_tokens=int(column["truncated_tokens"][row]),
         )
@@ -133,7 +133,7 @@ class Spans:
             heading_end=int(column["heading_end"][row]),
             end=int(column["end"][row]),
             level=int(column["level"][row]),
-            heading_path=self._path(int(column["path"][row])),
+            heading_path=self._heading_path(int(column["path"][row])),
         )
 
     def chunks_of(self, document: int) -> range:
@@ -145,7 +145,7 @@ class Spans:
         rows = range(int(self.first_section[document]), int(self.first_section[document + 1]))
         return [self.section(row) for row in rows]
 
-    def _path(self, number: int) -> tuple[str, ...]:
+    def _heading_path(self, number: int) -> tuple[str, ...]:
         return tuple(json.loads(self._string(number)))
 
     def _string(self, number: int) -> str:
@@ -157,8 +157,10 @@ class Spans:
 
 
 def _owners(document: PreparedDocument) -> list[int]:
-    """Return the section that each chunk stands in: the last that begins in it, if the chunk bears its headings (those
-    above it have no text of their own), else the one that the chunk begins in.
+    """Return the section that each chunk stands in.
+
+    That is the last one that begins in the chunk, if the chunk bears its headings (the sections above it have no text
+    of their own), else the one that the chunk begins in.
     """
     starts = [section.start for section in document.sections]
     owners = []
