@@ -24,27 +24,7 @@ def passages(n: int) -> list[str]:
         texts = [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
         return texts[:: len(texts) // n][:n]
     random = np.random.default_rng(5)
-    words = [
-        "the",
-        "model",
-        "reads",
-        "a",
-        "text",
-        "and",
-        "gives",
-        "one",
-        "vector",
-        "for",
-        "each",
-        "of",
-        "its",
-        "tokens",
-        "while",
-        "padding",
-        "has",
-        "no",
-        "say",
-    ]
+    words = ["the", "model", "reads", "a", "text", "and", "gives", "one", "vector", "for", "each", "token"]
     return [" ".join(random.choice(words, size)) for size in random.integers(10, 200, n)]
 
 
