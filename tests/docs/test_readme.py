@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import pincite
+
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -29,7 +31,8 @@ def desk(tmp_path_factory, minilm):
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pincite "$@"\n')
     command.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"}
+    package = str(Path(pincite.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": package, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"}
     return folder, environment
 
 
@@ -41,7 +44,13 @@ def test_the_terminal_session_is_what_a_terminal_shows(desk):
     check = doctest.OutputChecker().check_output
     for command, wanted in steps:
         run = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
         assert check(wanted, run.stdout, doctest.ELLIPSIS), f"$ {command}\n{run.stdout}"
         assert run.returncode in {0, 3}

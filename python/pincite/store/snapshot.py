@@ -61,9 +61,7 @@ class Snapshot:
         self.document = lru_cache(maxsize=4096)(self._document)
 
     @classmethod
-    def open(
-        cls, catalog: Catalog, folder: Path, *, known: Sequence[Segment] = (), verify: bool = True
-    ) -> Snapshot:
+    def open(cls, catalog: Catalog, folder: Path, *, known: Sequence[Segment] = (), verify: bool = True) -> Snapshot:
         """Map the segments of the last generation; those of `known` are taken over.
 
         Raises
