@@ -14,19 +14,25 @@ import numpy as np
 from pincite.config import IndexConfig
 from pincite.errors import (
     IncompatibleIndexError,
+    IndexCorruptError,
     IndexNotFoundError,
     InvalidInputError,
     StorageError,
 )
 from pincite.store.catalog import Catalog
 from pincite.store.files import storage_error, sync_folder
+from pincite.store.lock import WriterLock
+from pincite.store.records import DocumentRecord
+from pincite.store.segment import Segment
 from pincite.store.snapshot import Snapshot
-from pincite.store.writer import Writer
+from pincite.store.writer import LOCK, Writer
 from pincite.types import TextEncoder
 
 __all__ = ["IndexFolder"]
 
 CATALOG = "catalog.sqlite"
+UNFINISHED_CATALOG = ".catalog.sqlite"
+_LOOKS = 10
 PROBES = ("Where is the answer written?", "[Guide > Set-up]\nInstall it, then run `tool --check` in 2 steps: α, β.")
 """Texts whose vectors are stored: another model under the same name is noticed by them."""
 
@@ -63,15 +69,17 @@ class IndexFolder:
 
         The catalog is renamed into place last: an interrupted call leaves no half an index.
         """
-        if path.exists() and (not path.is_dir() or any(entry.name != "segments" for entry in path.iterdir())):
+        if path.exists() and not _may_become_index(path):
             raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
         try:
             (path / "segments").mkdir(parents=True, exist_ok=True)
-            # Without WAL, so that the file is whole by itself when it is renamed.
-            unfinished = path / f".{CATALOG}.{os.getpid()}"
-            Catalog.create(unfinished, {"config": config.to_dict(), "created": time.time()})
-            unfinished.rename(path / CATALOG)
-            sync_folder(path)
+            with WriterLock(path / LOCK):
+                if (path / CATALOG).exists():
+                    return  # another process made it meanwhile
+                unfinished = path / UNFINISHED_CATALOG
+                Catalog.create(unfinished, {"config": config.to_dict(), "created": time.time()})
+                unfinished.rename(path / CATALOG)
+                sync_folder(path)
         except OSError as error:
             if isinstance(error, StorageError):
                 raise
@@ -157,6 +165,26 @@ class IndexFolder:
             )
         self._checked = encoder
 
+    def find(self, id: str) -> tuple[DocumentRecord, Segment, int] | None:
+        """Return the live version of a document, its segment and its number there; None if there is none."""
+        for _ in range(_LOOKS):
+            snapshot = self.snapshot()
+            live = self.catalog.live(id)
+            if live is None:
+                return None
+            row, record = live
+            place = snapshot.place(row)
+            if place is not None:
+                return record, *place
+            self.refresh()  # a commit came between the two looks
+        raise IndexCorruptError(f"{self.path}: no segment holds the document {id!r}, which the catalog lists")
+
     def close(self) -> None:
         """Close the catalog. Mapped files live on while results refer to them."""
         self.catalog.close()
+
+
+def _may_become_index(path: Path) -> bool:
+    """Return whether a folder is empty, but for what an interrupted `IndexFolder.create` left."""
+    left = ("segments", LOCK, UNFINISHED_CATALOG)
+    return path.is_dir() and all(entry.name.startswith(left) for entry in path.iterdir())
