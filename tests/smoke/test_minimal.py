@@ -62,7 +62,7 @@ def test_fusion():
 class LetterCounts:
     """An encoder without weights: how often each letter occurs."""
 
-    dim, window_tokens, stamp = 26, 256, {"model": "letter counts"}  # noqa: RUF012
+    dim, window_tokens, stamp = 26, 256, {"model": "letter counts"}
 
     def word_pieces(self, text):
         return list(range(1, len(text) + 1))
