@@ -1,0 +1,1 @@
+"""Measuring retrieval: gold sets, metrics, intervals, paired tests, thresholds."""
