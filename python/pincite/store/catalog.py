@@ -7,6 +7,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,8 +53,10 @@ DOCUMENT_FIELDS = (
 )  # fmt: skip
 SELECT_DOCUMENT = f"SELECT {', '.join(DOCUMENT_FIELDS)}, born FROM documents "
 
-_abandoned: list[sqlite3.Connection] = []
-"""Connections that a fork copied: a child must neither use nor close them."""
+_open_catalogs: weakref.WeakSet[Catalog] = weakref.WeakSet()
+_forking = threading.Lock()
+_held: list[Catalog] = []
+"""By the fork that is under way."""
 
 
 class Catalog:
@@ -67,7 +70,10 @@ class Catalog:
         self._writable = writable
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        self._process = -1
+        self._opened = 0
+        self._transactions = 0
+        with _forking:
+            _open_catalogs.add(self)
 
     @classmethod
     def create(cls, path: Path, meta: dict[str, Any]) -> None:
@@ -85,15 +91,13 @@ class Catalog:
     def close(self) -> None:
         """Close the connection; a later call opens another."""
         with self._lock:
-            if self._connection is not None and self._process == os.getpid():
+            if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
     def _open(self) -> sqlite3.Connection:
-        if self._connection is not None and self._process == os.getpid():
-            return self._connection
         if self._connection is not None:
-            _abandoned.append(self._connection)
+            return self._connection
         mode = "rwc" if self._writable else "ro"
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         # isolation_level=None: transactions are opened here and nowhere else.
@@ -102,14 +106,13 @@ class Catalog:
         if self._writable:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-        self._connection, self._process = connection, os.getpid()
+        self._connection = connection
+        self._opened += 1
         return connection
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
         """Hold the connection, and turn SQLite's errors into named ones."""
-        if self._process not in (-1, os.getpid()):
-            self._lock = threading.RLock()  # another thread of the parent may have held it while it forked
         with self._lock:
             try:
                 yield self._open()
@@ -124,27 +127,23 @@ class Catalog:
             return IndexNotFoundError(f"{self.path.parent} holds no index: {self.path.name} is missing")
         return StorageError(None, f"{self.path}: {error}")
 
+    # `with connection` is C: it ends the transaction wherever Ctrl-C comes; lines of Python might not be reached.
+
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write all or nothing. Leaving the block commits, with the data on disk."""
         with self._using() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            self._transactions += 1  # before the commit: an interruption right behind it must not hide it
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
                 yield connection
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[None]:
         """Read one state: what others commit meanwhile does not show."""
-        with self._using() as connection:
+        with self._using() as connection, connection:
             connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                connection.execute("ROLLBACK")
+            yield
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         with self._using() as connection:
@@ -173,10 +172,12 @@ class Catalog:
                 "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, json.dumps(v)) for k, v in values.items()]
             )
 
-    def data_version(self) -> int:
-        """Return a number that changes whenever another connection commits."""
-        version: int = self._rows("PRAGMA data_version")[0][0]
-        return version
+    def data_version(self) -> tuple[int, int, int]:
+        """Return what changes whenever something may have been committed, by whomever."""
+        with self._using():
+            # SQLite's number counts the commits of others, and only for one connection.
+            version: int = self._rows("PRAGMA data_version")[0][0]
+            return self._opened, self._transactions, version
 
     def generation(self) -> int:
         """Return the number of the last commit."""
@@ -266,3 +267,26 @@ def _document(row: sqlite3.Row) -> DocumentRecord:
     values["dropped"] = json.loads(values["dropped"])
     values["metadata"] = json.loads(values["metadata"])
     return DocumentRecord(**values, generation=row["born"])
+
+
+# SQLite's connections and mutexes do not survive a fork: a child that inherits them may wait for ever for a thread that
+# it does not have, or believe in file locks that only its parent holds. So every connection is closed while a fork is
+# under way, and each side opens its own when it needs one.
+
+
+def _before_fork() -> None:
+    _forking.acquire()
+    for catalog in list(_open_catalogs):
+        catalog._lock.acquire()
+        _held.append(catalog)
+        catalog.close()
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop()._lock.release()
+    _forking.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

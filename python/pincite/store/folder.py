@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ import numpy as np
 from pincite.config import IndexConfig
 from pincite.errors import (
     IncompatibleIndexError,
+    IndexLockedError,
     IndexNotFoundError,
     InvalidInputError,
     StorageError,
 )
 from pincite.store.catalog import Catalog
 from pincite.store.files import storage_error, sync_folder
+from pincite.store.lock import WriterLock
 from pincite.store.snapshot import Snapshot
 from pincite.store.writer import Writer
 from pincite.types import TextEncoder
@@ -27,6 +30,12 @@ from pincite.types import TextEncoder
 __all__ = ["IndexFolder"]
 
 CATALOG = "catalog.sqlite"
+LOCK = "writer.lock"
+UNFINISHED = ".unfinished-catalog.sqlite"
+"""The catalog until it is whole; SQLite puts files beside it whose names begin so."""
+
+CREATION_S = 10.0
+
 PROBES = ("Where is the answer written?", "[Guide > Set-up]\nInstall it, then run `tool --check` in 2 steps: α, β.")
 """Texts whose vectors are stored: another model under the same name is noticed by them."""
 
@@ -63,15 +72,18 @@ class IndexFolder:
 
         The catalog is renamed into place last: an interrupted call leaves no half an index.
         """
-        if path.exists() and (not path.is_dir() or any(entry.name != "segments" for entry in path.iterdir())):
+        if path.exists() and (not path.is_dir() or any(not _is_ours(entry.name) for entry in path.iterdir())):
             raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
         try:
             (path / "segments").mkdir(parents=True, exist_ok=True)
-            # Without WAL, so that the file is whole by itself when it is renamed.
-            unfinished = path / f".{CATALOG}.{os.getpid()}"
-            Catalog.create(unfinished, {"config": config.to_dict(), "created": time.time()})
-            unfinished.rename(path / CATALOG)
-            sync_folder(path)
+            with _lock_to_create(path):
+                if (path / CATALOG).exists():  # by another, this moment
+                    return
+                for leftover in path.glob(f"{UNFINISHED}*"):
+                    leftover.unlink()
+                Catalog.create(path / UNFINISHED, {"config": config.to_dict(), "created": time.time()})
+                (path / UNFINISHED).rename(path / CATALOG)
+                sync_folder(path)
         except OSError as error:
             if isinstance(error, StorageError):
                 raise
@@ -85,8 +97,8 @@ class IndexFolder:
     def snapshot(self) -> Snapshot:
         """Return the last generation, as far as others have committed it."""
         if self._process != os.getpid():
+            # A thread of the parent may have held the lock while it forked.
             self._refreshing, self._process = threading.Lock(), os.getpid()
-            self._version = -1  # the child's connection counts for itself
         if self.catalog.data_version() != self._version:
             self.refresh()
         return self._snapshot
@@ -111,13 +123,13 @@ class IndexFolder:
     @property
     def encoder_stamp(self) -> Mapping[str, Any] | None:
         """What the vectors depend on; None while there are none."""
+        if "encoder" not in self._meta:
+            self._meta = self.catalog.meta()  # another process may have bound it meanwhile
         stamp: Mapping[str, Any] | None = self._meta.get("encoder")
         return stamp
 
     def stamp_encoder(self, encoder: TextEncoder) -> None:
         """Bind the index to an encoder, or check that it is the one it is bound to (`check_encoder`)."""
-        if self.encoder_stamp is None:
-            self._meta = self.catalog.meta()  # another process may have bound it meanwhile
         if self.encoder_stamp is None:
             probes = encoder.encode_batch(PROBES).vectors
             self.catalog.set_meta({"encoder": dict(encoder.stamp), "probes": probes.tolist()})
@@ -160,3 +172,27 @@ class IndexFolder:
     def close(self) -> None:
         """Close the catalog. Mapped files live on while results refer to them."""
         self.catalog.close()
+
+
+def _is_ours(name: str) -> bool:
+    """Return whether the making of an index puts a file of this name into its folder."""
+    return name in {"segments", LOCK, CATALOG} or name.startswith(UNFINISHED)
+
+
+@contextmanager
+def _lock_to_create(path: Path) -> Iterator[None]:
+    """Hold the writer's lock; wait for one who is making the same index, which takes him milliseconds."""
+    until = time.monotonic() + CREATION_S
+    lock = WriterLock(path / LOCK)
+    while True:
+        try:
+            lock.__enter__()
+            break
+        except IndexLockedError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.005)
+    try:
+        yield
+    finally:
+        lock.__exit__(None, None, None)

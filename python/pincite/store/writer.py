@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pincite.config import IndexConfig
-from pincite.errors import StorageError
+from pincite.errors import IndexLockedError, StorageError
 from pincite.store.catalog import Catalog, insert_document, put_failures
 from pincite.store.files import storage_error
 from pincite.store.lock import WriterLock
@@ -99,6 +99,11 @@ class Writer:
         known : sequence of Segment
             Segments that are mapped already.
         """
+        if not self._lock.held:
+            raise IndexLockedError(
+                f"{self._segments.parent} is being written by the parent of this process, which was forked meanwhile; "
+                "let the child open the index and add to it by itself"
+            )
         before = Snapshot.open(self._catalog, self._segments.resolve(), known=known)
         generation = before.generation + 1
         replaced = {document.record.id: self._catalog.live(document.record.id) for document in documents}
