@@ -176,7 +176,7 @@ class IndexFolder:
 
 def _is_ours(name: str) -> bool:
     """Return whether the making of an index puts a file of this name into its folder."""
-    return name in {"segments", LOCK, CATALOG} or name.startswith(UNFINISHED)
+    return name in {"segments", LOCK} or name.startswith((UNFINISHED, CATALOG))
 
 
 @contextmanager
