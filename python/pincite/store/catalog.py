@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 import weakref
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,10 +22,11 @@ __all__ = ["FORMAT", "Catalog"]
 FORMAT = 1
 
 # Documents and segments live from the generation `born` up to, not including, the generation `died`. A segment's own
-# files say which documents it holds, so a merge rewrites no row.
+# files say which documents it holds, so a merge rewrites no row. SQLite has no checksums of its own: `checksum` is the
+# CRC-32 of a row, and that of a generation covers which rows are alive.
 SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE generations (number INTEGER PRIMARY KEY, committed REAL NOT NULL) STRICT;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
+CREATE TABLE generations (number INTEGER PRIMARY KEY, committed REAL NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE sources (name TEXT PRIMARY KEY, root TEXT NOT NULL) STRICT;
 CREATE TABLE segments (
   id TEXT PRIMARY KEY, chunks INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER
@@ -35,7 +37,7 @@ CREATE TABLE documents (
   encoding TEXT NOT NULL, extractor TEXT NOT NULL, chunker TEXT NOT NULL, content_hash TEXT NOT NULL,
   text_hash TEXT NOT NULL, length INTEGER NOT NULL, front_matter_end INTEGER NOT NULL, n_chunks INTEGER NOT NULL,
   truncated_tokens INTEGER NOT NULL, unknown_tokens INTEGER NOT NULL, dropped TEXT NOT NULL, metadata TEXT NOT NULL,
-  modified REAL
+  modified REAL, checksum INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX live_documents ON documents (id) WHERE died IS NULL;
 CREATE INDEX dead_documents ON documents (died) WHERE died IS NOT NULL;
@@ -51,7 +53,7 @@ DOCUMENT_FIELDS = (
     "text_hash", "length", "front_matter_end", "n_chunks", "truncated_tokens", "unknown_tokens", "dropped",
     "metadata", "modified",
 )  # fmt: skip
-SELECT_DOCUMENT = f"SELECT {', '.join(DOCUMENT_FIELDS)}, born FROM documents "
+SELECT_DOCUMENT = f"SELECT row, born, {', '.join(DOCUMENT_FIELDS)}, checksum FROM documents "
 
 _open_catalogs: weakref.WeakSet[Catalog] = weakref.WeakSet()
 _forking = threading.Lock()
@@ -83,9 +85,8 @@ class Catalog:
         with catalog.transaction() as connection:
             for statement in SCHEMA.split(";\n"):
                 connection.execute(statement)
-            values = {"format": FORMAT, **meta}
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", [(k, json.dumps(v)) for k, v in values.items()])
-            connection.execute("INSERT INTO generations VALUES (0, ?)", [time.time()])
+            _put_meta(connection, {"format": FORMAT, **meta})
+            put_generation(connection, 0)
         catalog.close()
 
     def close(self) -> None:
@@ -122,10 +123,15 @@ class Catalog:
     def _named(self, error: sqlite3.Error) -> Exception:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "no such table" in str(error):
-            return IndexCorruptError(f"{self.path}: the catalog is damaged ({error}); restore it from a copy")
+            return self._damaged(str(error))
         if name.startswith("SQLITE_CANTOPEN") and not self.path.exists():
             return IndexNotFoundError(f"{self.path.parent} holds no index: {self.path.name} is missing")
         return StorageError(None, f"{self.path}: {error}")
+
+    def _damaged(self, what: str) -> IndexCorruptError:
+        return IndexCorruptError(
+            f"{self.path}: the catalog is damaged ({what}); restore the index from a copy, or index the documents again"
+        )
 
     # `with connection` is C: it ends the transaction wherever Ctrl-C comes; lines of Python might not be reached.
 
@@ -154,10 +160,15 @@ class Catalog:
 
         Raises
         ------
+        IndexCorruptError
+            If it is damaged.
         IncompatibleIndexError
             If the catalog was written by a later version.
         """
-        found = {row["key"]: json.loads(row["value"]) for row in self._rows("SELECT key, value FROM meta")}
+        rows = self._rows("SELECT key, value, checksum FROM meta")
+        if any(row["checksum"] != _checksum([row["key"], row["value"]]) for row in rows) or not rows:
+            raise self._damaged("its settings do not have their checksums")
+        found = {row["key"]: json.loads(row["value"]) for row in rows}
         if found.get("format") != FORMAT:
             raise IncompatibleIndexError(
                 f"{self.path}: the catalog has format {found.get('format')}, this version reads {FORMAT}; "
@@ -168,9 +179,7 @@ class Catalog:
     def set_meta(self, values: dict[str, Any]) -> None:
         """Keep values, as JSON by key, in a transaction of their own."""
         with self.transaction() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, json.dumps(v)) for k, v in values.items()]
-            )
+            _put_meta(connection, values)
 
     def data_version(self) -> tuple[int, int, int]:
         """Return what changes whenever something may have been committed, by whomever."""
@@ -180,8 +189,18 @@ class Catalog:
             return self._opened, self._transactions, version
 
     def generation(self) -> int:
-        """Return the number of the last commit."""
-        number: int = self._rows("SELECT max(number) FROM generations")[0][0]
+        """Return the number of the last commit. Call it inside `reading`: it compares several tables.
+
+        Raises
+        ------
+        IndexCorruptError
+            If what is alive is not what it committed.
+        """
+        with self._using() as connection:
+            found = connection.execute("SELECT * FROM generations ORDER BY number DESC LIMIT 1").fetchone()
+            if found is None or found["checksum"] != _generation_checksum(connection, found["number"]):
+                raise self._damaged("it is not what its last generation committed")
+        number: int = found["number"]
         return number
 
     def segments(self) -> list[tuple[str, int]]:
@@ -203,12 +222,23 @@ class Catalog:
         found = self._rows(SELECT_DOCUMENT + "WHERE row = ?", [row])
         if not found:
             raise IndexCorruptError(f"{self.path}: a segment names document {row}, which the catalog lacks")
-        return _document(found[0])
+        return self._document(found[0])
+
+    def _document(self, row: sqlite3.Row) -> DocumentRecord:
+        if row["checksum"] != _checksum([row["row"], row["born"], *(row[name] for name in DOCUMENT_FIELDS)]):
+            raise self._damaged(f"the row of the document {row['id']!r} does not have its checksum")
+        values = {name: row[name] for name in DOCUMENT_FIELDS}
+        values["dropped"] = json.loads(values["dropped"])
+        values["metadata"] = json.loads(values["metadata"])
+        return DocumentRecord(**values, generation=row["born"])
 
     def live(self, id: str) -> tuple[int, DocumentRecord] | None:
         """Return the row and the live version of a document, if there is one."""
         for row in self._rows("SELECT row FROM documents WHERE id = ? AND died IS NULL", [id]):
-            return row["row"], self.document(row["row"])
+            record = self.document(row["row"])
+            if record.id != id:
+                raise self._damaged(f"its index leads from {id!r} to {record.id!r}")
+            return row["row"], record
         return None
 
     def live_ids(self, uri: str) -> list[str]:
@@ -217,8 +247,8 @@ class Catalog:
 
     def documents(self) -> list[tuple[int, DocumentRecord]]:
         """Return the rows and records of all live documents, by id."""
-        found = self._rows(SELECT_DOCUMENT.replace("SELECT", "SELECT row,") + "WHERE died IS NULL ORDER BY id")
-        return [(row["row"], _document(row)) for row in found]
+        found = self._rows(SELECT_DOCUMENT + "WHERE died IS NULL ORDER BY id")
+        return [(row["row"], self._document(row)) for row in found]
 
     def failures(self) -> list[FailureRecord]:
         """Return the documents that could not be indexed, by id."""
@@ -246,9 +276,37 @@ def insert_document(connection: sqlite3.Connection, record: DocumentRecord, row:
     for i, name in enumerate(DOCUMENT_FIELDS):
         if name in {"dropped", "metadata"}:
             values[i] = json.dumps(dict(values[i]), ensure_ascii=False)
-    columns = ", ".join(("row", "born", *DOCUMENT_FIELDS))
-    marks = ", ".join("?" * (len(DOCUMENT_FIELDS) + 2))
-    connection.execute(f"INSERT INTO documents ({columns}) VALUES ({marks})", [row, generation, *values])
+    columns = ", ".join(("row", "born", *DOCUMENT_FIELDS, "checksum"))
+    marks = ", ".join("?" * (len(DOCUMENT_FIELDS) + 3))
+    values = [row, generation, *values]
+    connection.execute(f"INSERT INTO documents ({columns}) VALUES ({marks})", [*values, _checksum(values)])
+
+
+def put_generation(connection: sqlite3.Connection, number: int) -> None:
+    """Note a commit, after all that it changes."""
+    values = [number, time.time(), _generation_checksum(connection, number)]
+    connection.execute("INSERT INTO generations VALUES (?, ?, ?)", values)
+
+
+def _put_meta(connection: sqlite3.Connection, values: dict[str, Any]) -> None:
+    rows = [(key, json.dumps(value)) for key, value in values.items()]
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", [(*row, _checksum(row)) for row in rows])
+
+
+def _generation_checksum(connection: sqlite3.Connection, number: int) -> int:
+    """Cover which documents and segments are alive, and the rows that have no checksum of their own."""
+    statements = (
+        "SELECT count(*), sum(row), sum(row * n_chunks) FROM documents WHERE died IS NULL",
+        "SELECT id, chunks, born FROM segments WHERE died IS NULL ORDER BY id",
+        "SELECT * FROM failures ORDER BY id",
+        "SELECT * FROM sources ORDER BY name",
+    )
+    found = [[tuple(row) for row in connection.execute(statement)] for statement in statements]
+    return _checksum([number, found])
+
+
+def _checksum(values: Sequence[Any]) -> int:
+    return zlib.crc32(json.dumps(values).encode())
 
 
 def put_failures(connection: sqlite3.Connection, failures: Iterable[FailureRecord]) -> None:
@@ -260,13 +318,6 @@ def put_failures(connection: sqlite3.Connection, failures: Iterable[FailureRecor
         " last_failed = excluded.last_failed",
         [(failure.id, failure.source, failure.reason, failure.message, now, now) for failure in failures],
     )
-
-
-def _document(row: sqlite3.Row) -> DocumentRecord:
-    values = {name: row[name] for name in DOCUMENT_FIELDS}
-    values["dropped"] = json.loads(values["dropped"])
-    values["metadata"] = json.loads(values["metadata"])
-    return DocumentRecord(**values, generation=row["born"])
 
 
 # SQLite's connections and mutexes do not survive a fork: a child that inherits them may wait for ever for a thread that

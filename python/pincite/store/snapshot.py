@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pincite.core.bm25_collection import BM25Collection
-from pincite.errors import StorageError
+from pincite.errors import IndexCorruptError, StorageError
 from pincite.store.catalog import Catalog
 from pincite.store.records import ChunkRecord, DocumentRecord
 from pincite.store.segment import Segment
@@ -55,6 +55,13 @@ class Snapshot:
             None if alive.all() else alive[segment.spans.chunks["document"]]
             for segment, alive in zip(self.segments, self._alive, strict=True)
         ]
+        held = {"documents": sum(int(alive.sum()) for alive in self._alive), "chunks": len(self)}
+        if any(totals[name] != count for name, count in held.items()):
+            raise IndexCorruptError(
+                f"{catalog.path}: the catalog has {totals['documents']} documents of {totals['chunks']} chunks, its "
+                f"segments hold {held['documents']} of {held['chunks']}; restore the index from a copy, or index the "
+                "documents again"
+            )
         self.bm25 = BM25Collection(
             [segment.bm25.view(rows) for segment, rows in zip(self.segments, self.visible, strict=True)]
         )
@@ -82,7 +89,9 @@ class Snapshot:
                         mapped[id] = Segment(folder / id, verify=verify)
             except StorageError:
                 # A writer may have merged the segment away since; then the next generation does not list it.
-                if attempt + 1 == _ATTEMPTS or catalog.generation() == generation:
+                with catalog.reading():
+                    unchanged = catalog.generation() == generation
+                if attempt + 1 == _ATTEMPTS or unchanged:
                     raise
                 continue
             return cls(catalog, generation, [mapped[id] for id in live], dead_rows, totals)

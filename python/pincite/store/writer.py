@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pincite.config import IndexConfig
 from pincite.errors import IndexLockedError, StorageError
-from pincite.store.catalog import Catalog, insert_document, put_failures
+from pincite.store.catalog import Catalog, insert_document, put_failures, put_generation
 from pincite.store.files import storage_error
 from pincite.store.lock import WriterLock
 from pincite.store.records import FailureRecord, PreparedDocument
@@ -112,6 +112,7 @@ class Writer:
         first_row = self._catalog.last_row() + 1
         staged = _Staged(documents, vectors, first_row)
         for segment in merged:
+            Segment(segment.folder)  # compares it with its checksums: damage must not be copied under new ones
             staged.carry(segment, before, dead)
         try:
             segment_id = staged.write(self._segments, self._config, self._stamp) if staged.rows else None
@@ -120,7 +121,6 @@ class Writer:
                 raise
             raise storage_error(error, self._segments, "write a segment") from error
         with self._catalog.transaction() as connection:
-            connection.execute("INSERT INTO generations VALUES (?, ?)", [generation, time.time()])
             connection.executemany("UPDATE documents SET died = ? WHERE row = ?", [(generation, row) for row in dead])
             for row, document in enumerate(documents, start=first_row):
                 insert_document(connection, document.record, row, generation)
@@ -136,6 +136,7 @@ class Writer:
                 "INSERT INTO sources VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET root = excluded.root",
                 list((sources or {}).items()),
             )
+            put_generation(connection, generation)
         return generation
 
     def _to_merge(self, before: Snapshot, dead: set[int], size: int) -> list[Segment]:
