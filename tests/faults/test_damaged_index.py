@@ -51,21 +51,19 @@ def everything(folder):
 
 
 def damages(content):
-    for i in range(FLIPS):
-        at = i * len(content) // FLIPS
+    """What is wrong, and the bytes; of a small file, each byte once."""
+    for at in sorted({i * len(content) // FLIPS for i in range(FLIPS)}):
         yield f"bit {at % 8} of byte {at}", content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :]
-    for i in range(CUTS):
-        at = i * len(content) // CUTS
+    for at in sorted({i * len(content) // CUTS for i in range(CUTS)}):
         yield f"cut to {at}", content[:at]
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_damage_is_named_or_changes_nothing(sound, copy, name):
+def test_damage_is_named_or_changes_nothing(copy, name):
     file = file_of(copy, name)
     content, expected = file.read_bytes(), everything(copy)
     found = 0
     for what, damaged in damages(content):
-        shutil.copytree(sound, copy, dirs_exist_ok=True)
         for beside in ("-wal", "-shm"):
             (copy / f"catalog.sqlite{beside}").unlink(missing_ok=True)
         file.write_bytes(damaged)
@@ -144,5 +142,5 @@ def test_damage_is_not_merged_under_new_checksums(copy, monkeypatch):
     file = file_of(copy, "segments/0/vectors.pin")
     content = file.read_bytes()
     file.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
-    with opened(copy, verify=False) as kb, pytest.raises(IndexCorruptError, match="vectors.pin"):
+    with opened(copy, verify=False) as kb, pytest.raises(IndexCorruptError, match=r"vectors\.pin"):
         kb.add(document(8), progress=False)
