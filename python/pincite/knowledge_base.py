@@ -456,21 +456,20 @@ class KnowledgeBase:
         """
         folder = self._folder
         ids = _ids_of_file(word(uri, "uri"), folder.catalog.sources())
-        return resolve_uri(uri, catalog=folder.catalog, snapshot=folder.snapshot(), ids=ids)
+        return resolve_uri(uri, folder=folder, ids=ids)
 
     def current_text(self, document_id: str, *, against: Literal["index", "source"]) -> CurrentText | None:
         """Return a document's canonical text as the index has it, or as its file says now; None if it is gone."""
-        live = self._folder.catalog.live(word(document_id, "document_id"))
-        if live is None:
+        found = self._folder.find(word(document_id, "document_id"))
+        if found is None:
             return None
-        row, record = live
+        record, segment, number = found
         path = _file_of(record, self._folder.catalog.sources())
         if against == "source" and path is not None:
             try:
                 return CurrentText(extract(path.read_bytes(), suffix=path.suffix).text)
             except (OSError, ExtractionError):
                 return None
-        segment, number = self._folder.snapshot().place(row)
         return CurrentText(segment.texts.text(number))
 
     def status(self) -> Status:
@@ -500,9 +499,9 @@ class KnowledgeBase:
         Reads all texts once.
         """
         folder = self._folder
-        return ledger_of(
-            folder.snapshot(), folder.catalog.documents(), folder.catalog.failures(), strategy=folder.config.strategy
-        )
+        snapshot = folder.snapshot()
+        documents = folder.catalog.documents(snapshot.generation)
+        return ledger_of(snapshot, documents, folder.catalog.failures(), strategy=folder.config.strategy)
 
 
 def _sorted_out(given: Any) -> tuple[list[Path], list[Document]]:

@@ -124,10 +124,10 @@ def test_an_interrupted_creation_is_made_good(memory_path):
     """What is left of a catalog that was not finished does not make the folder another's."""
     folder = memory_path / "kb"
     (folder / "segments").mkdir(parents=True)
-    for name in (".unfinished-catalog.sqlite", ".unfinished-catalog.sqlite-wal", ".unfinished-catalog.sqlite-shm"):
+    for name in (".catalog.sqlite", ".catalog.sqlite-wal", ".catalog.sqlite-shm"):
         (folder / name).write_bytes(b"half")
     (folder / "writer.lock").write_bytes(b"1")
     with opened(folder) as kb:
         kb.add(document(0), progress=False)
         assert kb.status().documents == 1
-    assert not list(folder.glob(".unfinished*"))
+    assert not list(folder.glob(".catalog*"))

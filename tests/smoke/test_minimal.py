@@ -1,7 +1,8 @@
-"""The wheel alone: one file, no extras, no network, no model, no compiler. Run it with plain Python."""
+"""The wheel alone: one file, no extras, no network, no fetched model, no compiler. Run it with plain Python."""
 
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -56,6 +57,43 @@ def test_fusion():
     ids, scores = pincite.rrf([[7, 3], [3]])
     assert ids.tolist() == [3, 7]
     assert scores[0] == 1 / 62 + 1 / 61
+
+
+class LetterCounts:
+    """An encoder without weights: how often each letter occurs."""
+
+    dim, window_tokens, stamp = 26, 256, {"model": "letter counts"}
+
+    def word_pieces(self, text):
+        return list(range(1, len(text) + 1))
+
+    def encode_batch(self, texts, *, progress=None):
+        counts = [[text.lower().count(chr(97 + i)) + 1e-3 for i in range(26)] for text in texts]
+        vectors = np.array(counts, dtype=np.float32).reshape(-1, 26)
+        nothing = np.zeros(len(vectors), dtype=np.int64)
+        return SimpleNamespace(
+            vectors=vectors / np.linalg.norm(vectors, axis=1, keepdims=True),
+            truncated_tokens=nothing,
+            unknown_tokens=nothing,
+        )
+
+
+def test_main_job_with_the_bundled_reranker():
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "docs").mkdir()
+        (Path(folder) / "docs" / "notes.md").write_text(TEXT, encoding="utf-8")
+        with pincite.open(Path(folder) / "kb", create=True, encoder=LetterCounts()) as kb:
+            kb.add(Path(folder) / "docs", progress=False)
+            assert kb.ledger().balanced
+            context = kb.context("Which database is the catalog?", max_distance=None)
+            assert "SQLite" in context.citations[0].quote
+            assert context.result.hits[0].rerank_logit == max(hit.rerank_logit for hit in context.result)
+            for citation in context.citations:
+                assert citation.verify(against="source").status == "exact"
+                assert kb.resolve(citation.uri).quote == citation.quote
+            answer = kb.context("zzzzzzz qqqq", max_distance=0.2)
+            assert not answer
+            assert answer.message.startswith("NO ANSWER")
 
 
 def test_errors():

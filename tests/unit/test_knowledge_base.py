@@ -111,9 +111,10 @@ def test_the_ledger_sees_what_does_not_balance(kb, monkeypatch):
     changes = {"handbook/pumps.md": {"length": 7}, "handbook/sails.md": {"n_chunks": 70},
                "handbook/page.html": {"text_hash": "x"}}  # fmt: skip
     documents = [
-        (row, dataclasses.replace(record, **changes.get(record.id, {}))) for row, record in catalog.documents()
+        (row, dataclasses.replace(record, **changes.get(record.id, {})))
+        for row, record in catalog.documents(kb.generation)
     ]
-    monkeypatch.setattr(catalog, "documents", lambda: documents)
+    monkeypatch.setattr(catalog, "documents", lambda generation: documents)
     assert {account.id for account in kb.ledger() if account.faults} == set(changes)
 
 

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from pincite.cite.locators import parse_uri, span_of
 from pincite.errors import InvalidInputError, PassageNotFoundError
-from pincite.store.catalog import Catalog
-from pincite.store.snapshot import Snapshot
+from pincite.store.folder import IndexFolder
 
 __all__ = ["Passage", "resolve_uri"]
 
@@ -58,15 +57,14 @@ class Passage:
         }
 
 
-def resolve_uri(uri: str, *, catalog: Catalog, snapshot: Snapshot, ids: list[str]) -> Passage:
+def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str]) -> Passage:
     """Return the passage that a URI names.
 
     Parameters
     ----------
     uri : str
         Of a citation; without a fragment, the whole document.
-    catalog : Catalog
-    snapshot : Snapshot
+    folder : IndexFolder
     ids : list of str
         Further ids that the URI's document may have, such as that of the file at a file: URI.
 
@@ -78,16 +76,11 @@ def resolve_uri(uri: str, *, catalog: Catalog, snapshot: Snapshot, ids: list[str
         If the index has no such document.
     """
     document, fragment = parse_uri(uri)
-    live = next(filter(None, map(catalog.live, [document, *catalog.live_ids(document), *ids])), None)
-    if live is None:
+    known = [document, *folder.catalog.live_ids(document), *ids]
+    found = next(filter(None, map(folder.find, known)), None)
+    if found is None:
         raise PassageNotFoundError(f"the index has no document {document!r}; `pincite status` lists what it has")
-    row, record = live
-    try:
-        segment, number = snapshot.place(row)
-    except KeyError:
-        raise PassageNotFoundError(
-            f"the document {document!r} was replaced this moment; resolve the URI again"
-        ) from None
+    record, segment, number = found
     text = segment.texts.text(number)
     start, end = (0, len(text)) if fragment is None else span_of(fragment, text)
     if start >= len(text) and fragment is not None and fragment.start > 0:

@@ -210,8 +210,8 @@ def _chunks(
         window_tokens = integer(window_tokens, "window_tokens", at_least=1)
         if word_pieces is None:
             raise InvalidInputError(
-                f"window_tokens is {window_tokens} and word_pieces is None; give the encoder's word_pieces, "
-                "in which a window is counted"
+                f"window_tokens is {window_tokens} and word_pieces is None; give the encoder's word_pieces, in which a "
+                "window is counted: pincite.Encoder.load().word_pieces is the default one's"
             )
     if one_of(strategy, "strategy", ("structural", *STRATEGIES)) == "structural":
         from pincite.core.structural import chunk_structural

@@ -82,6 +82,7 @@ class Hit:
             "fused": self.fused,
             "rerank_logit": self.rerank_logit,
             "passed_by": self.passed_by,
+            "metadata": dict(self.document.metadata),
         }
 
 

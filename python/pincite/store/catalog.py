@@ -245,9 +245,11 @@ class Catalog:
         """Return the ids of the live documents at a URI."""
         return [row["id"] for row in self._rows("SELECT id FROM documents WHERE uri = ? AND died IS NULL", [uri])]
 
-    def documents(self) -> list[tuple[int, DocumentRecord]]:
-        """Return the rows and records of all live documents, by id."""
-        found = self._rows(SELECT_DOCUMENT + "WHERE died IS NULL ORDER BY id")
+    def documents(self, generation: int) -> list[tuple[int, DocumentRecord]]:
+        """Return the rows and records of all documents that are alive in a generation, by id."""
+        found = self._rows(
+            SELECT_DOCUMENT + "WHERE born <= ? AND (died IS NULL OR died > ?) ORDER BY id", [generation, generation]
+        )
         return [(row["row"], self._document(row)) for row in found]
 
     def failures(self) -> list[FailureRecord]:

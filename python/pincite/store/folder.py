@@ -15,6 +15,7 @@ import numpy as np
 from pincite.config import IndexConfig
 from pincite.errors import (
     IncompatibleIndexError,
+    IndexCorruptError,
     IndexLockedError,
     IndexNotFoundError,
     InvalidInputError,
@@ -23,19 +24,20 @@ from pincite.errors import (
 from pincite.store.catalog import Catalog
 from pincite.store.files import storage_error, sync_folder
 from pincite.store.lock import WriterLock
+from pincite.store.records import DocumentRecord
+from pincite.store.segment import Segment
 from pincite.store.snapshot import Snapshot
-from pincite.store.writer import Writer
+from pincite.store.writer import LOCK, Writer
 from pincite.types import TextEncoder
 
 __all__ = ["IndexFolder"]
 
 CATALOG = "catalog.sqlite"
-LOCK = "writer.lock"
-UNFINISHED = ".unfinished-catalog.sqlite"
+UNFINISHED_CATALOG = ".catalog.sqlite"
 """The catalog until it is whole; SQLite puts files beside it whose names begin so."""
 
 CREATION_S = 10.0
-
+_LOOKS = 10
 PROBES = ("Where is the answer written?", "[Guide > Set-up]\nInstall it, then run `tool --check` in 2 steps: α, β.")
 """Texts whose vectors are stored: another model under the same name is noticed by them."""
 
@@ -72,17 +74,18 @@ class IndexFolder:
 
         The catalog is renamed into place last: an interrupted call leaves no half an index.
         """
-        if path.exists() and (not path.is_dir() or any(not _is_ours(entry.name) for entry in path.iterdir())):
+        if path.exists() and not _may_become_index(path):
             raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
         try:
             (path / "segments").mkdir(parents=True, exist_ok=True)
             with _lock_to_create(path):
-                if (path / CATALOG).exists():  # by another, this moment
-                    return
-                for leftover in path.glob(f"{UNFINISHED}*"):
+                if (path / CATALOG).exists():
+                    return  # another process made it meanwhile
+                for leftover in path.glob(f"{UNFINISHED_CATALOG}*"):
                     leftover.unlink()
-                Catalog.create(path / UNFINISHED, {"config": config.to_dict(), "created": time.time()})
-                (path / UNFINISHED).rename(path / CATALOG)
+                unfinished = path / UNFINISHED_CATALOG
+                Catalog.create(unfinished, {"config": config.to_dict(), "created": time.time()})
+                unfinished.rename(path / CATALOG)
                 sync_folder(path)
         except OSError as error:
             if isinstance(error, StorageError):
@@ -169,14 +172,29 @@ class IndexFolder:
             )
         self._checked = encoder
 
+    def find(self, id: str) -> tuple[DocumentRecord, Segment, int] | None:
+        """Return the live version of a document, its segment and its number there; None if there is none."""
+        for _ in range(_LOOKS):
+            snapshot = self.snapshot()
+            live = self.catalog.live(id)
+            if live is None:
+                return None
+            row, record = live
+            place = snapshot.place(row)
+            if place is not None:
+                return record, *place
+            self.refresh()  # a commit came between the two looks
+        raise IndexCorruptError(f"{self.path}: no segment holds the document {id!r}, which the catalog lists")
+
     def close(self) -> None:
         """Close the catalog. Mapped files live on while results refer to them."""
         self.catalog.close()
 
 
-def _is_ours(name: str) -> bool:
-    """Return whether the making of an index puts a file of this name into its folder."""
-    return name in {"segments", LOCK} or name.startswith((UNFINISHED, CATALOG))
+def _may_become_index(path: Path) -> bool:
+    """Return whether a folder is empty, but for what `IndexFolder.create` puts there, or left when interrupted."""
+    ours = ("segments", LOCK, UNFINISHED_CATALOG, CATALOG)
+    return path.is_dir() and all(entry.name.startswith(ours) for entry in path.iterdir())
 
 
 @contextmanager

@@ -101,14 +101,17 @@ def ledger_of(
 
     `strategy` is the chunker's, for the reason of what it left out. Reads every text once.
     """
-    accounts = [_account(record, *snapshot.place(row), strategy) for row, record in documents]
+    accounts = [_account(record, snapshot.place(row), strategy) for row, record in documents]
     accounts += [
         DocumentLedger(failure.id, "failed", reason=failure.reason, message=failure.message) for failure in failures
     ]
     return Ledger(tuple(sorted(accounts, key=lambda account: (account.id, account.state))))
 
 
-def _account(record: DocumentRecord, segment: Segment, number: int, strategy: str) -> DocumentLedger:
+def _account(record: DocumentRecord, place: tuple[Segment, int] | None, strategy: str) -> DocumentLedger:
+    if place is None:
+        return DocumentLedger(record.id, "indexed", length=record.length, faults=("no segment holds the document",))
+    segment, number = place
     text = segment.texts.text(number)
     rows = segment.spans.chunks_of(number)
     column = segment.spans.chunks

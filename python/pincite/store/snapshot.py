@@ -128,10 +128,10 @@ class Snapshot:
         """Return whether a document, by its number in a segment, is alive."""
         return bool(self._alive[self.segments.index(segment)][document])
 
-    def place(self, row: int) -> tuple[Segment, int]:
-        """Return the segment of the document of a catalog's row, and its number there."""
+    def place(self, row: int) -> tuple[Segment, int] | None:
+        """Return the segment of the document of a catalog's row, and its number there, if it is alive."""
         for segment, alive in zip(self.segments, self._alive, strict=True):
             numbers = np.flatnonzero((segment.spans.documents == row) & alive)
             if len(numbers):
                 return segment, int(numbers[0])
-        raise KeyError(row)
+        return None

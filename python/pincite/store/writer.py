@@ -26,6 +26,7 @@ from pincite.types import Chunk
 
 __all__ = ["Writer", "stamp_bytes"]
 
+LOCK = "writer.lock"
 FANOUT = 4
 """So many segments of one size are merged into one."""
 
@@ -53,7 +54,7 @@ class Writer:
     def __init__(self, catalog: Catalog, folder: Path, *, config: IndexConfig, stamp: Mapping[str, Any]) -> None:
         self._catalog = catalog
         self._segments = folder / "segments"
-        self._lock = WriterLock(folder / "writer.lock")
+        self._lock = WriterLock(folder / LOCK)
         self._config = config
         self._stamp = stamp_bytes(stamp)
 
