@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import threading
 import time
 
 import pytest
 
 import pincite
+from children import codes_of, forked
 from small_index import document, opened
 
 pytestmark = [
@@ -19,9 +19,6 @@ pytestmark = [
     # What CPython 3.12 and later say of every fork beside a thread: it is the case that is tested here.
     pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning"),
 ]
-
-HANG_S = 20
-"""Beyond this children are taken to hang; not a measure of speed."""
 
 
 @pytest.fixture
@@ -43,33 +40,6 @@ def kb(request, memory_path):
 
 def found(kb):
     return [hit.to_dict() for hit in kb.search("ship mast", max_distance=None)]
-
-
-def forked(work) -> int:
-    child = os.fork()
-    if child == 0:
-        code = 2
-        try:
-            code = 0 if work() else 1
-        finally:
-            os._exit(code)
-    return child
-
-
-def codes_of(children):
-    """The exit codes: 0 where `work` was true, 1 where not, 2 where it raised, -9 where it hung."""
-    end = time.monotonic() + HANG_S
-    codes = []
-    for child in children:
-        done, status = os.waitpid(child, os.WNOHANG)
-        while not done and time.monotonic() < end:
-            time.sleep(0.001)
-            done, status = os.waitpid(child, os.WNOHANG)
-        if not done:
-            os.kill(child, signal.SIGKILL)
-            _, status = os.waitpid(child, 0)
-        codes.append(os.waitstatus_to_exitcode(status))
-    return codes
 
 
 def test_200_children_answer_as_the_parent(kb, request):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import linecache
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ import pincite.knowledge_base
 import pincite.store
 from pincite.store import writer
 from small_index import answers, document, opened
+from tracing import trace_lines
 
 pytestmark = [
     pytest.mark.slow,
@@ -39,47 +38,10 @@ def base(memory_path, monkeypatch):
     return memory_path / "base"
 
 
-def trace_lines(work, act):
-    """Run `work`; call `act` with each line of the store that it comes to, and how often it has been there."""
-    seen: dict[tuple[str, int], int] = {}
-
-    def on_line(frame, event, argument):
-        if event == "line":
-            place = (frame.f_code.co_filename, frame.f_lineno)
-            seen[place] = seen.get(place, 0) + 1
-            act(place, seen[place])
-        return on_line
-
-    def on_call(frame, event, argument):
-        if frame.f_code.co_filename not in WATCHED:
-            return None
-        entered = set()
-        resumed = frame.f_lineno != frame.f_code.co_firstlineno  # a generator, which has entered its blocks
-
-        def on_line_but_no_end(frame, event, argument):
-            # A `with` is seen again at its end, where no signal can come: CPython looks for them after calls.
-            if linecache.getline(frame.f_code.co_filename, frame.f_lineno).lstrip().startswith("with "):
-                if resumed or frame.f_lineno in entered:
-                    return on_line_but_no_end
-                entered.add(frame.f_lineno)
-            on_line(frame, event, argument)
-            return on_line_but_no_end
-
-        return on_line_but_no_end
-
-    before = sys.gettrace()
-    sys.settrace(on_call)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return seen
-
-
 def moments(folder):
     """Every line of one call of `add` when it is reached first; those of the catalog the last time, too."""
     with opened(shutil.copytree(folder, f"{folder}-traced")) as kb:
-        seen = trace_lines(lambda: kb.add(CHANGE, progress=False), lambda place, times: None)
+        seen = trace_lines(lambda: kb.add(CHANGE, progress=False), lambda place, times: None, files=WATCHED)
         assert kb.status().segments == 1
     last = {(place, count) for place, count in seen.items() if place[0].endswith("catalog.py")}
     return sorted({(place, 1) for place in seen} | last)
@@ -122,7 +84,7 @@ def test_ctrl_c_at_every_line(base):
 
         with opened(copy) as kb:
             with contextlib.suppress(KeyboardInterrupt):
-                trace_lines(lambda kb=kb: kb.add(CHANGE, progress=False), interrupt)
+                trace_lines(lambda kb=kb: kb.add(CHANGE, progress=False), interrupt, files=WATCHED)
                 pytest.fail(f"not interrupted at {moment}")
             try:
                 assert answers(kb) == expected[kb.generation]
@@ -147,7 +109,7 @@ def test_a_kill_at_every_line(base):
         left.setdefault(frozenset(files.items()), place)
 
     with opened(copy) as kb:
-        trace_lines(lambda: kb.add(CHANGE, progress=False), keep)
+        trace_lines(lambda: kb.add(CHANGE, progress=False), keep, files=WATCHED)
     assert len(left) > 5
     generations = set()
     for files, place in left.items():

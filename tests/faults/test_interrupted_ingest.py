@@ -12,10 +12,9 @@ from pincite.store.segment import UNFINISHED
 from small_index import answers, document, opened, start
 from stub_models import StubEncoder
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
-]
+pytestmark = pytest.mark.slow
+if sys.platform == "win32":
+    pytest.skip("signals of POSIX", allow_module_level=True)
 
 N_DOCUMENTS, BATCH = 60, 16
 """Documents of two chunks: eight of them make a batch."""
