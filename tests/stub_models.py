@@ -15,6 +15,11 @@ class Encoded(NamedTuple):
     unknown_tokens: npt.NDArray[np.int64]
 
 
+class Scored(NamedTuple):
+    scores: npt.NDArray[np.float32]
+    truncated_tokens: npt.NDArray[np.int64]
+
+
 class StubEncoder:
     """A unit vector of hashed words: texts that share words are near. One word piece a word."""
 
@@ -59,9 +64,8 @@ class StubReranker:
     def __init__(self) -> None:
         self.n_scored = 0
 
-    def score(self, query, passages) -> npt.NDArray[np.float32]:
+    def score_batch(self, query, passages) -> Scored:
         words = set(query.lower().split())
         self.n_scored += len(passages)
-        return np.array(
-            [len(words & set(passage.lower().split())) / len(words) for passage in passages], dtype=np.float32
-        )
+        scores = [len(words & set(passage.lower().split())) / len(words) for passage in passages]
+        return Scored(np.array(scores, dtype=np.float32), np.zeros(len(scores), dtype=np.int64))

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Chunk", "Document", "EncodedTexts", "Section", "TextEncoder", "TextReranker", "Token"]
+__all__ = ["Chunk", "Document", "EncodedTexts", "ScoredPassages", "Section", "TextEncoder", "TextReranker", "Token"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,18 @@ class TextEncoder(Protocol):
         """Return the vectors of texts; `progress` is told how many more are done."""
 
 
+class ScoredPassages(Protocol):
+    """What `TextReranker.score_batch` returns; every array has one entry a passage."""
+
+    @property
+    def scores(self) -> npt.NDArray[np.float32]:
+        """Logits; higher is better."""
+
+    @property
+    def truncated_tokens(self) -> npt.NDArray[np.int64]:
+        """Word pieces of the passage that the window cut off."""
+
+
 class TextReranker(Protocol):
     """What judges passages against a question; `pincite.Reranker` is one."""
 
@@ -169,5 +181,5 @@ class TextReranker(Protocol):
     def stamp(self) -> Mapping[str, Any]:
         """What the scores depend on, as JSON."""
 
-    def score(self, query: str, passages: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return one logit a passage; higher is better."""
+    def score_batch(self, query: str, passages: Sequence[str]) -> ScoredPassages:
+        """Judge passages against a question."""

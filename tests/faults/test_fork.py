@@ -56,6 +56,7 @@ def status_of_child(work) -> int:
 TEXTS = ["the cat sat on the mat", "a dog", "who sleeps on the moon?"]
 
 
+@pytest.mark.slow
 def test_200_forks_encode_as_the_parent(tiny_encoder_folder):
     encoder = Encoder.load(tiny_encoder_folder, threads=2)
     vectors = encoder.encode(TEXTS)

@@ -294,11 +294,12 @@ def test_a_graph_of_no_use_is_refused(tmp_path, how, said):
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00", b"not a model", b"\x3a\xff\xff\xff\xff\x0f", b"\x3a\x02\x08\x01" * 3])
-def test_bytes_that_are_no_graph_are_refused(tmp_path, data):
+def test_bytes_that_are_no_graph_are_refused(tmp_path, data, capfd):
     folder = tiny_onnx.save(tmp_path / "x")
     (folder / "model.onnx").write_bytes(data)
     with pytest.raises(ModelFileError, match=r"model\.onnx"):
         Encoder.load(folder).encode(["the cat"])
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_graph_of_another_width_is_refused(tmp_path):

@@ -55,14 +55,19 @@ def run(given: argparse.Namespace) -> int:
             tell(f"failed: {outcome.id}: {outcome.reason}: {outcome.message}{kept}")
         for path, reason in report.ignored:
             tell(f"passed over: {path}: {reason}")
-        for outcome in report.documents:
-            if outcome.truncated_tokens:
-                tell(f"truncated: {outcome.id}: {outcome.truncated_tokens} word pieces are beyond the encoder's window")
-            if outcome.unknown_tokens:
-                tell(f"unknown: {outcome.id}: {outcome.unknown_tokens} words are unknown to the encoder")
+        _tell_sum(report, "truncated_tokens", "word pieces are beyond the encoder's window")
+        _tell_sum(report, "unknown_tokens", "words are unknown to the encoder; bm25 finds them")
         counts = ", ".join(f"{report.count(state)} {state}" for state in ("added", "updated", "unchanged", "failed"))
         print(f"{counts}; {report.chunks} chunks, generation {report.generation}, {report.seconds:.1f} s")
     return 0 if serving or not report.documents else 1
+
+
+def _tell_sum(report: pincite.IngestReport, name: str, what: str) -> None:
+    """Say in one line what the encoder did not see; `--json` has it by document."""
+    counts = [getattr(outcome, name) for outcome in report.documents if getattr(outcome, name)]
+    if counts:
+        documents = "1 document" if len(counts) == 1 else f"{len(counts)} documents"
+        tell(f"note: in {documents}, {sum(counts):,} {what}")
 
 
 def _as_json(report: pincite.IngestReport) -> dict[str, Any]:

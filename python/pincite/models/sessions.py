@@ -123,7 +123,7 @@ class Graph:
         options.intra_op_num_threads = self.threads
         options.inter_op_num_threads = 1
         options.enable_mem_pattern = False  # plans one shape at a time; ours differ from batch to batch
-        options.log_severity_level = 3
+        options.log_severity_level = 4  # errors are raised; they need not be printed as well
         # Idle threads that spin take the CPUs from whoever shares them: a question took three times as long.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:

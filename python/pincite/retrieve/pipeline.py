@@ -34,7 +34,7 @@ def search(
     clock = _Clock()
     if not len(snapshot):
         return _result(snapshot, question, clock, reason=f'the index is empty; there is nothing for "{question}"',
-                       plan=Plan((), candidates, RRF_K, max_distance, "none", 0))  # fmt: skip
+                       plan=Plan((), candidates, RRF_K, max_distance, "none", 0, 0))  # fmt: skip
     with clock.stage("load_models"):
         model = encoder()
     with clock.stage("encode"):
@@ -52,11 +52,12 @@ def search(
         passed = decide(snapshot, question, distances, max_distance)
     keys = list(passed)
     logits: dict[RowKey, float] = {}
+    unread = 0
     if order != "none" and keys:
         with clock.stage("load_models"):
             judge = reranker()
         with clock.stage("rerank"):
-            logits = rerank(snapshot, judge, question, keys[:RERANK_LIMIT], order=order)
+            logits, unread = rerank(snapshot, judge, question, keys[:RERANK_LIMIT], order=order)
         keys = [*logits, *keys[RERANK_LIMIT:]]
     with clock.stage("assemble"):
         hits = tuple(
@@ -74,7 +75,7 @@ def search(
         reason="" if hits else f'nothing under cosine distance {max_distance:g} for "{question}"',
         nearest=min(distances.values(), default=None),
         truncated=truncated,
-        plan=Plan(legs, candidates, RRF_K, max_distance, order if logits else "none", len(logits)),
+        plan=Plan(legs, candidates, RRF_K, max_distance, order if logits else "none", len(logits), unread),
     )
 
 

@@ -20,15 +20,21 @@ nothing on scientific abstracts that the pure order hurts, and kept about half o
 
 def rerank(
     snapshot: Snapshot, reranker: TextReranker, question: str, keys: Sequence[RowKey], *, order: RerankOrder
-) -> dict[RowKey, float]:
-    """Return the logits of some candidates, which come in hybrid order, in the order wanted.
+) -> tuple[dict[RowKey, float], int]:
+    """Judge some candidates, which come in hybrid order.
 
-    Equal logits keep the hybrid order.
+    Returns
+    -------
+    logits : dict of RowKey to float
+        In the order wanted; equal logits keep the hybrid order.
+    truncated_tokens : int
+        Word pieces of passages that the reranker's window cut off.
     """
-    logits = reranker.score(question, [snapshot.content(key) for key in keys])
+    scored = reranker.score_batch(question, [snapshot.content(key) for key in keys])
+    logits = scored.scores
     pure = np.argsort(-logits, kind="stable")
     if order == "fused":
         chosen, _ = rrf([np.arange(len(keys)), pure], k=FUSION_K)
     else:
         chosen = pure
-    return {keys[place]: float(logits[place]) for place in chosen.tolist()}
+    return {keys[place]: float(logits[place]) for place in chosen.tolist()}, int(scored.truncated_tokens.sum())

@@ -122,6 +122,8 @@ class Plan:
         How the reranker's order was used.
     reranked : int
         How many passages it judged.
+    rerank_truncated_tokens : int
+        Word pieces of them that its window cut off.
     """
 
     legs: tuple[LegPlan, ...]
@@ -130,6 +132,7 @@ class Plan:
     max_distance: float | None
     rerank: RerankOrder
     reranked: int
+    rerank_truncated_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +226,7 @@ class SearchResult:
                 "max_distance": plan.max_distance,
                 "rerank": plan.rerank,
                 "reranked": plan.reranked,
+                "rerank_truncated_tokens": plan.rerank_truncated_tokens,
             },
             "timings_ms": {stage: round(value, 3) for stage, value in self.timings.items()},
             "hits": [hit.to_dict() for hit in self.hits],

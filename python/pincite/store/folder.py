@@ -37,9 +37,10 @@ PROBE_TOLERANCE = 1e-3
 class IndexFolder:
     """An open index. Safe to use from any thread; readers see one generation at a time."""
 
-    def __init__(self, path: Path, *, read_only: bool) -> None:
+    def __init__(self, path: Path, *, read_only: bool, verify: bool) -> None:
         self.path = path
         self.read_only = read_only
+        self._verify = verify
         if not (path / CATALOG).is_file():
             what = "is empty" if path.is_dir() and not any(path.iterdir()) else "is no index"
             what = what if path.exists() else "does not exist"
@@ -53,7 +54,7 @@ class IndexFolder:
         self._refreshing = threading.Lock()
         self._process = os.getpid()
         self._version = self.catalog.data_version()
-        self._snapshot = Snapshot.open(self.catalog, self.segments)
+        self._snapshot = Snapshot.open(self.catalog, self.segments, verify=verify)
         self._checked: TextEncoder | None = None
 
     @classmethod
@@ -95,7 +96,9 @@ class IndexFolder:
         with self._refreshing:
             # The version is read first: a commit in between is then seen at the next call.
             version = self.catalog.data_version()
-            self._snapshot = Snapshot.open(self.catalog, self.segments, known=self._snapshot.segments)
+            self._snapshot = Snapshot.open(
+                self.catalog, self.segments, known=self._snapshot.segments, verify=self._verify
+            )
             self._version = version
             return self._snapshot
 

@@ -26,7 +26,7 @@ UNFINISHED = ".unfinished-"
 
 
 class Segment:
-    """The files of one segment, memory-mapped.
+    """The files of one segment, memory-mapped; with `verify` each is compared with its checksums first.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Segment:
         Row i is the vector of chunk i.
     """
 
-    def __init__(self, folder: Path, *, verify: bool = False) -> None:
+    def __init__(self, folder: Path, *, verify: bool = True) -> None:
         self.id = folder.name
         self.folder = folder
-        self.texts = CanonicalTexts.open(folder / "texts.pin")
-        self.spans = Spans.open(folder / "spans.pin")
-        self.bm25 = BM25Index.load(folder / "bm25.pin")
+        self.texts = CanonicalTexts.open(folder / "texts.pin", verify=verify)
+        self.spans = Spans.open(folder / "spans.pin", verify=verify)
+        self.bm25 = BM25Index.load(folder / "bm25.pin", verify=verify)
         self.vectors = FlatIndex.load(folder / "vectors.pin", verify=verify)
         sizes = {"spans.pin": len(self.spans), "bm25.pin": len(self.bm25), "vectors.pin": len(self.vectors)}
         if len(set(sizes.values())) > 1 or len(self.texts) != len(self.spans.documents):

@@ -61,7 +61,7 @@ class Snapshot:
         self.document = lru_cache(maxsize=4096)(self._document)
 
     @classmethod
-    def open(cls, catalog: Catalog, folder: Path, *, known: Sequence[Segment] = ()) -> Snapshot:
+    def open(cls, catalog: Catalog, folder: Path, *, known: Sequence[Segment] = (), verify: bool = True) -> Snapshot:
         """Map the segments of the last generation; those of `known` are taken over.
 
         Raises
@@ -79,7 +79,7 @@ class Snapshot:
             try:
                 for id in live:
                     if id not in mapped:
-                        mapped[id] = Segment(folder / id)
+                        mapped[id] = Segment(folder / id, verify=verify)
             except StorageError:
                 # A writer may have merged the segment away since; then the next generation does not list it.
                 if attempt + 1 == _ATTEMPTS or catalog.generation() == generation:

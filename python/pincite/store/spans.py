@@ -76,10 +76,10 @@ class Spans:
         for number, document in enumerate(documents):
             for chunk, owner in zip(document.chunks, _owners(document), strict=True):
                 header = chunk.embedded_text[: len(chunk.embedded_text) - (chunk.end - chunk.covered_start)]
-                section = first_section[-1] + owner
+                row = first_section[-1] + owner
                 headings = strings.add(json.dumps(chunk.heading_path, ensure_ascii=False))
                 chunk_rows.append(
-                    (number, chunk.start, chunk.end, chunk.covered_start, section, strings.add(header),
+                    (number, chunk.start, chunk.end, chunk.covered_start, row, strings.add(header),
                      headings, chunk.truncated_tokens)
                 )  # fmt: skip
             for section in document.sections:
