@@ -82,7 +82,7 @@ class Twin:
             self.encoder.encode_batch([question]).vectors[0].tolist(),
             by_words=dict(zip(ids, scores, strict=True)),
             frequency=self.frequency,
-            rerank=StubReranker().score,
+            rerank=lambda *given: StubReranker().score_batch(*given).scores,
             **options,
         )
 
