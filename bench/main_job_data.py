@@ -23,6 +23,8 @@ LETTERS = str.maketrans("0123456789", "abcdefghij")  # a word with digits would 
 
 
 class Encoded(NamedTuple):
+    """Vectors of texts of which nothing was cut."""
+
     vectors: np.ndarray
     truncated_tokens: np.ndarray
     unknown_tokens: np.ndarray
@@ -37,10 +39,12 @@ class HashedEncoder:
     def __init__(self) -> None:
         self._centres = np.random.default_rng(0).standard_normal((200, DIM), dtype=np.float32)
 
-    def word_pieces(self, text: str) -> range:
-        return range(4, len(text) + 1, 4)
+    def word_pieces(self, text: str) -> np.ndarray:
+        """Return the ends of pieces of four characters."""
+        return np.arange(4, len(text) + 1, 4)
 
     def encode_batch(self, texts, *, progress=None) -> Encoded:
+        """Return the vectors of texts."""
         vectors = np.empty((len(texts), DIM), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
             seed = zlib.crc32(text.encode())
@@ -61,6 +65,7 @@ class Remembering:
         self.word_pieces = encoder.word_pieces
 
     def encode_batch(self, texts, *, progress=None) -> EncodedTexts:
+        """Return the vectors of texts, the same arrays for the same texts."""
         texts = tuple(texts)
         if texts not in self._known:
             self._known[texts] = self._encoder.encode_batch(texts, progress=progress)
@@ -90,13 +95,13 @@ def questions() -> list[str]:
 
 
 def hundred_thousand(folder: Path) -> pincite.KnowledgeBase:
-    """Return an index of 100,000 generated chunks in three segments, a thousand documents of plain text."""
-    texts = [text.translate(LETTERS) for text in passages(np.random.default_rng(3), 100_000)]
+    """Return an index of about 100,000 chunks in three segments: 700 documents of generated plain text."""
+    texts = [text.translate(LETTERS) for text in passages(np.random.default_rng(3), 70_000)]
     given = [
         pincite.Document(id=f"d{start // 100:04}", text="\n\n".join(texts[start : start + 100]), markup="plain")
         for start in range(0, len(texts), 100)
     ]
-    config = pincite.IndexConfig(target=1000, overlap=0, analyzer="ascii", stemmer=None)
+    config = pincite.IndexConfig(target=512, overlap=0, analyzer="ascii", stemmer=None)
     kb = pincite.open(folder, create=True, config=config, encoder=Remembering(HashedEncoder()))
     usual = ingest.BATCH_CHUNKS
     try:

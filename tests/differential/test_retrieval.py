@@ -16,7 +16,7 @@ from pincite.store import ingest
 from reference import retrieval
 from reference.bm25 import BM25
 from reference.text import tokenize
-from stub_models import Encoded, StubEncoder, StubReranker
+from stub_models import Encoded, Scored, StubEncoder
 
 WORDS = ["ship", "ships", "sail", "mast", "the", "red", "E4711", "read_file", "10.2.1", "4711-23"]
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
@@ -46,6 +46,16 @@ class FixedVectors(StubEncoder):
                 row /= np.linalg.norm(row)
         none = np.zeros(len(texts), dtype=np.int64)
         return Encoded(vectors, none, none)
+
+
+class FixedLogits:
+    """A logit by the hash of the passage; some tie."""
+
+    stamp = {"model": "fixed"}  # noqa: RUF012
+
+    def score_batch(self, query, passages) -> Scored:
+        logits = [hashlib.sha256(passage.encode()).digest()[0] % 50 - 25 for passage in passages]
+        return Scored(np.array(logits, dtype=np.float32), np.zeros(len(passages), dtype=np.int64))
 
 
 class Twin:
@@ -82,12 +92,30 @@ class Twin:
             self.encoder.encode_batch([question]).vectors[0].tolist(),
             by_words=dict(zip(ids, scores, strict=True)),
             frequency=self.frequency,
-            rerank=lambda *given: StubReranker().score_batch(*given).scores,
+            rerank=lambda *given: FixedLogits().score_batch(*given).scores,
             **options,
         )
 
 
-@settings(max_examples=80)
+def check_hits(found, expected, nearest, *, exact):
+    got = [
+        (hit.document_id, hit.start, hit.content, hit.ranks, hit.bm25, hit.fused, hit.rerank_logit, hit.passed_by)
+        for hit in found
+    ]
+    assert got == [
+        (hit.chunk.document, hit.chunk.start, hit.chunk.content, hit.ranks, hit.bm25, hit.fused, hit.logit,
+         hit.passed_by)
+        for hit in expected
+    ]  # fmt: skip
+    # The core adds up in float32, in the one order that its kernels share; the twin adds without rounding.
+    apart = 0.0 if exact else 1e-6
+    distances = [hit.distance for hit in found]
+    assert distances == pytest.approx([hit.distance for hit in expected], abs=apart, rel=0)
+    assert found.nearest_distance == pytest.approx(nearest, abs=apart, rel=0)
+    assert found.refused == (not expected)
+
+
+@settings(max_examples=40)
 @given(
     history=st.lists(
         st.dictionaries(st.sampled_from("abcdefgh"), DOCUMENTS, min_size=1, max_size=5), min_size=1, max_size=4
@@ -104,7 +132,7 @@ def test_as_the_twin(tmp_path_factory, history, batch_chunks, questions, words, 
     folder = tmp_path_factory.mktemp("retrieval") / "kb"
     with (
         pytest.MonkeyPatch.context() as patch,
-        pincite.open(folder, create=True, config=config, encoder=encoder, reranker=StubReranker()) as kb,
+        pincite.open(folder, create=True, config=config, encoder=encoder, reranker=FixedLogits()) as kb,
     ):
         patch.setattr(ingest, "BATCH_CHUNKS", batch_chunks)
         documents = {}
@@ -121,16 +149,26 @@ def test_as_the_twin(tmp_path_factory, history, batch_chunks, questions, words, 
             order = data.draw(st.sampled_from(["none", "fused", "pure"]))
             found = kb.search(question, rerank=order, **options)
             expected, nearest = twin.search(question, order=order, **options)
-            assert [
-                (hit.document_id, hit.start, hit.ranks, hit.bm25, hit.fused, hit.rerank_logit, hit.passed_by)
-                for hit in found
-            ] == [(hit.document, hit.start, hit.ranks, hit.bm25, hit.fused, hit.logit, hit.passed_by) for hit in expected]
-            # The core adds up in float32, in the one order that its kernels share; the twin adds without rounding.
-            apart = 0.0 if exact else 1e-6
-            distances = [hit.distance for hit in found]
-            assert distances == pytest.approx([hit.distance for hit in expected], abs=apart, rel=0)
-            assert found.nearest_distance == pytest.approx(nearest, abs=apart, rel=0)
-            assert found.refused == (not expected)
+            check_hits(found, expected, nearest, exact=exact)
+
+
+@pytest.mark.parametrize("order", ["none", "fused", "pure"])
+@pytest.mark.parametrize("exact", [False, True])
+def test_more_candidates_than_are_judged(tmp_path, monkeypatch, order, exact):
+    monkeypatch.setattr(ingest, "BATCH_CHUNKS", 30)
+    config, encoder = pincite.IndexConfig(), FixedVectors(exact=exact)
+    documents = {f"d{i}": f"{WORDS[i % 4]} number {i}" for i in range(80)}
+    given_documents = [pincite.Document(id=id, text=text) for id, text in documents.items()]
+    twin = Twin(documents, config, encoder)
+    with pincite.open(tmp_path, create=True, config=config, encoder=encoder, reranker=FixedLogits()) as kb:
+        kb.add(given_documents, progress=False)
+        assert kb.status().segments == 3
+        for question in ("ships", "the mast", "number 7", "sail sail red"):
+            options = {"k": 60, "candidates": 40, "max_distance": 1.25}
+            expected, nearest = twin.search(question, order=order, **options)
+            found = kb.search(question, rerank=order, **options)
+            check_hits(found, expected, nearest, exact=exact)
+            assert found.plan.reranked == (0 if order == "none" else 25)
 
 
 @given(st.text("aZé_09٣½./:-(), ", max_size=12))

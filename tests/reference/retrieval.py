@@ -27,8 +27,7 @@ class Chunk:
 
 @dataclass
 class Hit:
-    document: str
-    start: int
+    chunk: Chunk
     ranks: dict[str, int]
     bm25: float | None
     distance: float
@@ -67,8 +66,7 @@ def search(
         distance = max(0.0, 1.0 - cosines[i])
         hits.append(
             Hit(
-                document=chunks[i].document,
-                start=chunks[i].start,
+                chunk=chunks[i],
                 ranks={name: leg.index(i) + 1 for name, leg in legs.items() if i in leg},
                 bm25=by_words[i] if i in legs["bm25"] else None,
                 distance=distance,
@@ -77,11 +75,10 @@ def search(
             )
         )
     nearest = min((hit.distance for hit in hits), default=None)
-    contents = {(chunk.document, chunk.start): chunk.content for chunk in chunks}
     passed = [hit for hit in hits if hit.passed_by]
     if order != "none" and passed:
         judged = passed[:RERANKED]
-        logits = rerank(question, [contents[hit.document, hit.start] for hit in judged])
+        logits = rerank(question, [hit.chunk.content for hit in judged])
         for hit, logit in zip(judged, logits, strict=True):
             hit.logit = float(logit)
         places = list(range(len(judged)))
