@@ -123,7 +123,7 @@ def reranking(kb: pincite.KnowledgeBase, question: str) -> Row:
         lambda: reranker.score_batch(question, texts),
         lambda: padded_scores(reranker, texts, question),
         other_name="one padded batch",
-        repeats=5,
+        repeats=3,
         agreement=f"differ by {apart:.0e} at most",
     )
 
@@ -204,7 +204,7 @@ def rows() -> list[Row]:
         with hundred_thousand(Path(scratch, "large")) as kb:
             texts = [kb.resolve(f"d{number:04}").quote for number in (7, 350)]
             like = [" ".join(np.random.default_rng(5).permutation(text.split()[:400])[:8]) for text in texts]
-            out.append(retrieval(kb, like, max_distance=None, repeats=2))
+            out.append(retrieval(kb, like, max_distance=None, repeats=1))
             out += opening(Path(scratch, "large"), kb.encoder(), like[0])
     return out
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -57,10 +58,11 @@ def measure_distances(
 ) -> dict[RowKey, float]:
     """Return 1 - cosine of every candidate: those that the dense leg did not find are measured now."""
     cosine = dict(dense.scores)
-    missing = np.array(sorted(key for key in keys if key not in cosine), dtype=np.int64)
+    missing = sorted(key for key in keys if key not in cosine)
     for segment, first in zip(snapshot.segments, snapshot.first_keys, strict=True):
-        rows = missing[slice(*missing.searchsorted([first, first + len(segment)]))] - first
-        if len(rows):
+        here = missing[bisect_left(missing, first) : bisect_left(missing, first + len(segment))]
+        if here:
+            rows = np.array(here, dtype=np.int64) - first
             ids, scores = segment.vectors.search(vector, k=len(rows), allowed=rows)
             cosine.update(zip((ids + first).tolist(), scores.tolist(), strict=True))
     return {key: max(0.0, 1.0 - cosine[key]) for key in keys}
