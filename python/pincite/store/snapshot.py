@@ -60,6 +60,10 @@ class Snapshot:
             None if alive.all() else alive[segment.spans.chunks["document"]]
             for segment, alive in zip(self.segments, self._alive, strict=True)
         ]
+        self.bm25 = BM25Collection(
+            [segment.bm25.view(rows) for segment, rows in zip(self.segments, self.visible, strict=True)]
+        )
+        self._n_alive = len(self.bm25)
         held = {"documents": sum(int(alive.sum()) for alive in self._alive), "chunks": len(self)}
         if any(totals[name] != count for name, count in held.items()):
             raise IndexCorruptError(
@@ -67,10 +71,6 @@ class Snapshot:
                 f"segments hold {held['documents']} of {held['chunks']}; restore the index from a copy, or index the "
                 "documents again"
             )
-        self.bm25 = BM25Collection(
-            [segment.bm25.view(rows) for segment, rows in zip(self.segments, self.visible, strict=True)]
-        )
-        self._n_alive = len(self.bm25)
         self.document = lru_cache(maxsize=4096)(self._document)
 
     @classmethod
