@@ -96,6 +96,7 @@ def _hit(
         title=document.title,
         start=chunk.start,
         end=chunk.end,
+        covered_start=chunk.covered_start,
         content=snapshot.content(key),
         heading_path=chunk.heading_path,
         section=chunk.section,
