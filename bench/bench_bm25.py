@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
+from collections.abc import Callable
 from statistics import quantiles
 
 import numpy as np
@@ -26,16 +27,17 @@ N_COMPARED = 8  # the loop takes about a tenth of a second a query
 class Loop:
     """BM25 in pure Python: a Counter a document, and every document scored."""
 
-    def __init__(self, texts: list[str]) -> None:
-        self.counts = [Counter(ascii_tokens(text)) for text in texts]
+    def __init__(self, texts: list[str], terms: Callable[[str], list[str]] = ascii_tokens) -> None:
+        self.terms = terms
+        self.counts = [Counter(terms(text)) for text in texts]
         self.lengths = [sum(count.values()) for count in self.counts]
         df = Counter(word for count in self.counts for word in count)
         n = len(texts)
         self.idf = {word: math.log(1 + (n - d + 0.5) / (d + 0.5)) for word, d in df.items()}
 
-    def search(self, query: str) -> list[tuple[float, int]]:
-        """Return the ten best as (score, -id)."""
-        words = [(word, self.idf[word]) for word in ascii_tokens(query) if word in self.idf]
+    def scored(self, query: str) -> list[tuple[float, int]]:
+        """Return all documents as (score, -id)."""
+        words = [(word, self.idf[word]) for word in self.terms(query) if word in self.idf]
         mean = sum(self.lengths) / len(self.lengths)
         scored = []
         for i, (counts, length) in enumerate(zip(self.counts, self.lengths, strict=True)):
@@ -46,7 +48,11 @@ class Loop:
                 if tf:
                     score += idf * tf * 2.2 / (tf + norm)
             scored.append((score, -i))
-        return heapq.nlargest(10, scored)
+        return scored
+
+    def search(self, query: str) -> list[tuple[float, int]]:
+        """Return the ten best as (score, -id)."""
+        return heapq.nlargest(10, self.scored(query))
 
 
 def passages(random: np.random.Generator, n: int) -> list[str]:

@@ -35,8 +35,8 @@ def padded_batch(encoder: Encoder, texts: list[str]) -> np.ndarray:
     return encoder._pooled(output, mask)
 
 
-def padded_scores(reranker: Reranker, texts: list[str]) -> np.ndarray:
-    pairs = reranker._pairs(QUESTION, texts)
+def padded_scores(reranker: Reranker, texts: list[str], question: str = QUESTION) -> np.ndarray:
+    pairs = reranker._pairs(question, texts)
     output, _ = reranker._graph.run([pair.ids for pair in pairs], segments=[pair.segment for pair in pairs])
     return output[:, 0]
 

@@ -11,7 +11,7 @@ import time
 from harness import Row, print_table
 
 
-def _seconds(program: str) -> float:
+def process_seconds(program: str) -> float:
     # An installed package has its bytecode beside it; the first run here makes it for a source tree too.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     start = time.perf_counter()
@@ -20,8 +20,8 @@ def _seconds(program: str) -> float:
 
 
 def rows() -> list[Row]:
-    _seconds("import numpy, pincite")
-    pairs = [(_seconds("import numpy, pincite"), _seconds("import numpy")) for _ in range(15)]
+    process_seconds("import numpy, pincite")
+    pairs = [(process_seconds("import numpy, pincite"), process_seconds("import numpy")) for _ in range(15)]
     beyond = statistics.median(ours - numpy for ours, numpy in pairs)
     numpy_s = statistics.median(numpy for _, numpy in pairs)
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ def shared() -> Path:
     if not (folder / "golden").is_dir():
         pytest.skip(f"no shared data at {folder} (set PINCITE_SHARED to its place)")
     return folder
+
+
+@pytest.fixture
+def memory_path():
+    """A folder in memory where that can be had: for hundreds of commits, each synced, where no power fails."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as name:
+        yield Path(name)
 
 
 @pytest.fixture(scope="session")

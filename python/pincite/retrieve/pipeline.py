@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from pincite.retrieve.decide import decide
 from pincite.retrieve.legs import Leg, bm25_leg, dense_leg, fuse, measure_distances
@@ -35,35 +34,35 @@ def search(
     if not len(snapshot):
         return _result(snapshot, question, clock, reason=f'the index is empty; there is nothing for "{question}"',
                        plan=Plan((), candidates, RRF_K, max_distance, "none", 0, 0))  # fmt: skip
-    with clock.stage("load_models"):
-        model = encoder()
-    with clock.stage("encode"):
-        encoded = model.encode_batch([question])
+    model = encoder()
+    clock.lap("load_models")
+    encoded = model.encode_batch([question])
     vector, truncated = encoded.vectors[0], int(encoded.truncated_tokens[0])
-    with clock.stage("bm25"):
-        words = bm25_leg(snapshot, question, candidates)
-    with clock.stage("dense"):
-        dense = dense_leg(snapshot, vector, candidates)
-    with clock.stage("fuse"):
-        fused = fuse(snapshot, [words, dense], rrf_k=RRF_K)
-    with clock.stage("distance"):
-        distances = measure_distances(snapshot, fused, vector, dense)
-    with clock.stage("decide"):
-        passed = decide(snapshot, question, distances, max_distance)
+    clock.lap("encode")
+    words = bm25_leg(snapshot, question, candidates)
+    clock.lap("bm25")
+    dense = dense_leg(snapshot, vector, candidates)
+    clock.lap("dense")
+    fused = fuse(snapshot, [words, dense], rrf_k=RRF_K)
+    clock.lap("fuse")
+    distances = measure_distances(snapshot, fused, vector, dense)
+    clock.lap("distance")
+    passed = decide(snapshot, question, distances, max_distance)
+    clock.lap("decide")
     keys = list(passed)
     logits: dict[RowKey, float] = {}
     unread = 0
     if order != "none" and keys:
-        with clock.stage("load_models"):
-            judge = reranker()
-        with clock.stage("rerank"):
-            logits, unread = rerank(snapshot, judge, question, keys[:RERANK_LIMIT], order=order)
+        judge = reranker()
+        clock.lap("load_models")
+        logits, unread = rerank(snapshot, judge, question, keys[:RERANK_LIMIT], order=order)
+        clock.lap("rerank")
         keys = [*logits, *keys[RERANK_LIMIT:]]
-    with clock.stage("assemble"):
-        hits = tuple(
-            _hit(snapshot, key, (words, dense), distances[key], fused[key], logits.get(key), passed[key])
-            for key in keys[:k]
-        )
+    hits = tuple(
+        _hit(snapshot, key, (words, dense), distances[key], fused[key], logits.get(key), passed[key])
+        for key in keys[:k]
+    )
+    clock.lap("assemble")
     legs = tuple(
         LegPlan(leg.name, leg.path, len(snapshot.segments), len(snapshot), len(leg.scores)) for leg in (words, dense)
     )
@@ -90,14 +89,14 @@ def _hit(
 ) -> Hit:
     chunk = snapshot.chunk(key)
     document = snapshot.document(chunk.document)
-    segment, row = key
-    place = snapshot.segments[segment]
+    place, row = snapshot.locate(key)
     number = int(place.spans.chunks["document"][row])
     return Hit(
         document_id=document.id,
         title=document.title,
         start=chunk.start,
         end=chunk.end,
+        covered_start=chunk.covered_start,
         content=snapshot.content(key),
         heading_path=chunk.heading_path,
         section=chunk.section,
@@ -145,13 +144,13 @@ class _Clock:
 
     def __init__(self) -> None:
         self._stages: dict[str, float] = {}
-        self._start = time.perf_counter()
+        self._start = self._last = time.perf_counter()
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self._stages[name] = self._stages.get(name, 0.0) + 1000 * (time.perf_counter() - start)
+    def lap(self, stage: str) -> None:
+        """Add the time since the last lap to a stage."""
+        now = time.perf_counter()
+        self._stages[stage] = self._stages.get(stage, 0.0) + 1000 * (now - self._last)
+        self._last = now
 
     def read(self) -> dict[str, float]:
         return {**self._stages, "total": 1000 * (time.perf_counter() - self._start)}

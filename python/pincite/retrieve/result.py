@@ -24,6 +24,9 @@ class Hit:
     document_id, title : str
     start, end : int
         The passage is ``text[start:end]`` of the document's canonical text, in code points.
+    covered_start : int
+        Where the document's text begins in what was embedded: below `start` where there is an overlap, which is
+        searched and never quoted.
     content : str
         Exactly that.
     heading_path : tuple of str
@@ -52,6 +55,7 @@ class Hit:
     title: str
     start: int
     end: int
+    covered_start: int
     content: str
     heading_path: tuple[str, ...]
     section: Section
@@ -72,6 +76,7 @@ class Hit:
             "title": self.title,
             "start": self.start,
             "end": self.end,
+            "covered_start": self.covered_start,
             "lines": list(self.lines),
             "heading_path": list(self.heading_path),
             "section": {"start": self.section.start, "end": self.section.end, "level": self.section.level},

@@ -7,6 +7,8 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,10 +22,11 @@ __all__ = ["FORMAT", "Catalog"]
 FORMAT = 1
 
 # Documents and segments live from the generation `born` up to, not including, the generation `died`. A segment's own
-# files say which documents it holds, so a merge rewrites no row.
+# files say which documents it holds, so a merge rewrites no row. SQLite has no checksums of its own: `checksum` is the
+# CRC-32 of a row, and that of a generation covers which rows are alive.
 SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE generations (number INTEGER PRIMARY KEY, committed REAL NOT NULL) STRICT;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
+CREATE TABLE generations (number INTEGER PRIMARY KEY, committed REAL NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE sources (name TEXT PRIMARY KEY, root TEXT NOT NULL) STRICT;
 CREATE TABLE segments (
   id TEXT PRIMARY KEY, chunks INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER
@@ -34,7 +37,7 @@ CREATE TABLE documents (
   encoding TEXT NOT NULL, extractor TEXT NOT NULL, chunker TEXT NOT NULL, content_hash TEXT NOT NULL,
   text_hash TEXT NOT NULL, length INTEGER NOT NULL, front_matter_end INTEGER NOT NULL, n_chunks INTEGER NOT NULL,
   truncated_tokens INTEGER NOT NULL, unknown_tokens INTEGER NOT NULL, dropped TEXT NOT NULL, metadata TEXT NOT NULL,
-  modified REAL
+  modified REAL, checksum INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX live_documents ON documents (id) WHERE died IS NULL;
 CREATE INDEX dead_documents ON documents (died) WHERE died IS NOT NULL;
@@ -50,10 +53,12 @@ DOCUMENT_FIELDS = (
     "text_hash", "length", "front_matter_end", "n_chunks", "truncated_tokens", "unknown_tokens", "dropped",
     "metadata", "modified",
 )  # fmt: skip
-SELECT_DOCUMENT = f"SELECT {', '.join(DOCUMENT_FIELDS)}, born FROM documents "
+SELECT_DOCUMENT = f"SELECT row, born, {', '.join(DOCUMENT_FIELDS)}, checksum FROM documents "
 
-_abandoned: list[sqlite3.Connection] = []
-"""Connections that a fork copied: a child must neither use nor close them."""
+_open_catalogs: weakref.WeakSet[Catalog] = weakref.WeakSet()
+_forking = threading.Lock()
+_held: list[Catalog] = []
+"""By the fork that is under way."""
 
 
 class Catalog:
@@ -67,7 +72,10 @@ class Catalog:
         self._writable = writable
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        self._process = -1
+        self._opened = 0
+        self._transactions = 0
+        with _forking:
+            _open_catalogs.add(self)
 
     @classmethod
     def create(cls, path: Path, meta: dict[str, Any]) -> None:
@@ -77,23 +85,20 @@ class Catalog:
         with catalog.transaction() as connection:
             for statement in SCHEMA.split(";\n"):
                 connection.execute(statement)
-            values = {"format": FORMAT, **meta}
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", [(k, json.dumps(v)) for k, v in values.items()])
-            connection.execute("INSERT INTO generations VALUES (0, ?)", [time.time()])
+            _put_meta(connection, {"format": FORMAT, **meta})
+            put_generation(connection, 0)
         catalog.close()
 
     def close(self) -> None:
         """Close the connection; a later call opens another."""
         with self._lock:
-            if self._connection is not None and self._process == os.getpid():
+            if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
     def _open(self) -> sqlite3.Connection:
-        if self._connection is not None and self._process == os.getpid():
-            return self._connection
         if self._connection is not None:
-            _abandoned.append(self._connection)
+            return self._connection
         mode = "rwc" if self._writable else "ro"
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         # isolation_level=None: transactions are opened here and nowhere else.
@@ -102,14 +107,13 @@ class Catalog:
         if self._writable:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-        self._connection, self._process = connection, os.getpid()
+        self._connection = connection
+        self._opened += 1
         return connection
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
         """Hold the connection, and turn SQLite's errors into named ones."""
-        if self._process not in (-1, os.getpid()):
-            self._lock = threading.RLock()  # another thread of the parent may have held it while it forked
         with self._lock:
             try:
                 yield self._open()
@@ -119,32 +123,33 @@ class Catalog:
     def _named(self, error: sqlite3.Error) -> Exception:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "no such table" in str(error):
-            return IndexCorruptError(f"{self.path}: the catalog is damaged ({error}); restore it from a copy")
+            return self._damaged(str(error))
         if name.startswith("SQLITE_CANTOPEN") and not self.path.exists():
             return IndexNotFoundError(f"{self.path.parent} holds no index: {self.path.name} is missing")
         return StorageError(None, f"{self.path}: {error}")
+
+    def _damaged(self, what: str) -> IndexCorruptError:
+        return IndexCorruptError(
+            f"{self.path}: the catalog is damaged ({what}); restore the index from a copy, or index the documents again"
+        )
+
+    # `with connection` is C: it ends the transaction wherever Ctrl-C comes; lines of Python might not be reached.
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write all or nothing. Leaving the block commits, with the data on disk."""
         with self._using() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            self._transactions += 1  # before the commit: an interruption right behind it must not hide it
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
                 yield connection
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[None]:
         """Read one state: what others commit meanwhile does not show."""
-        with self._using() as connection:
+        with self._using() as connection, connection:
             connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                connection.execute("ROLLBACK")
+            yield
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         with self._using() as connection:
@@ -155,10 +160,15 @@ class Catalog:
 
         Raises
         ------
+        IndexCorruptError
+            If it is damaged.
         IncompatibleIndexError
             If the catalog was written by a later version.
         """
-        found = {row["key"]: json.loads(row["value"]) for row in self._rows("SELECT key, value FROM meta")}
+        rows = self._rows("SELECT key, value, checksum FROM meta")
+        if any(row["checksum"] != _checksum([row["key"], row["value"]]) for row in rows) or not rows:
+            raise self._damaged("its settings do not have their checksums")
+        found = {row["key"]: json.loads(row["value"]) for row in rows}
         if found.get("format") != FORMAT:
             raise IncompatibleIndexError(
                 f"{self.path}: the catalog has format {found.get('format')}, this version reads {FORMAT}; "
@@ -169,18 +179,28 @@ class Catalog:
     def set_meta(self, values: dict[str, Any]) -> None:
         """Keep values, as JSON by key, in a transaction of their own."""
         with self.transaction() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, json.dumps(v)) for k, v in values.items()]
-            )
+            _put_meta(connection, values)
 
-    def data_version(self) -> int:
-        """Return a number that changes whenever another connection commits."""
-        version: int = self._rows("PRAGMA data_version")[0][0]
-        return version
+    def data_version(self) -> tuple[int, int, int]:
+        """Return what changes whenever something may have been committed, by whomever."""
+        with self._using():
+            # SQLite's number counts the commits of others, and only for one connection.
+            version: int = self._rows("PRAGMA data_version")[0][0]
+            return self._opened, self._transactions, version
 
     def generation(self) -> int:
-        """Return the number of the last commit."""
-        number: int = self._rows("SELECT max(number) FROM generations")[0][0]
+        """Return the number of the last commit. Call it inside `reading`: it compares several tables.
+
+        Raises
+        ------
+        IndexCorruptError
+            If what is alive is not what it committed.
+        """
+        with self._using() as connection:
+            found = connection.execute("SELECT * FROM generations ORDER BY number DESC LIMIT 1").fetchone()
+            if found is None or found["checksum"] != _generation_checksum(connection, found["number"]):
+                raise self._damaged("it is not what its last generation committed")
+        number: int = found["number"]
         return number
 
     def segments(self) -> list[tuple[str, int]]:
@@ -202,12 +222,23 @@ class Catalog:
         found = self._rows(SELECT_DOCUMENT + "WHERE row = ?", [row])
         if not found:
             raise IndexCorruptError(f"{self.path}: a segment names document {row}, which the catalog lacks")
-        return _document(found[0])
+        return self._document(found[0])
+
+    def _document(self, row: sqlite3.Row) -> DocumentRecord:
+        if row["checksum"] != _checksum([row["row"], row["born"], *(row[name] for name in DOCUMENT_FIELDS)]):
+            raise self._damaged(f"the row of the document {row['id']!r} does not have its checksum")
+        values = {name: row[name] for name in DOCUMENT_FIELDS}
+        values["dropped"] = json.loads(values["dropped"])
+        values["metadata"] = json.loads(values["metadata"])
+        return DocumentRecord(**values, generation=row["born"])
 
     def live(self, id: str) -> tuple[int, DocumentRecord] | None:
         """Return the row and the live version of a document, if there is one."""
         for row in self._rows("SELECT row FROM documents WHERE id = ? AND died IS NULL", [id]):
-            return row["row"], self.document(row["row"])
+            record = self.document(row["row"])
+            if record.id != id:
+                raise self._damaged(f"its index leads from {id!r} to {record.id!r}")
+            return row["row"], record
         return None
 
     def live_ids(self, uri: str) -> list[str]:
@@ -217,11 +248,9 @@ class Catalog:
     def documents(self, generation: int) -> list[tuple[int, DocumentRecord]]:
         """Return the rows and records of all documents that are alive in a generation, by id."""
         found = self._rows(
-            SELECT_DOCUMENT.replace("SELECT", "SELECT row,")
-            + "WHERE born <= ? AND (died IS NULL OR died > ?) ORDER BY id",
-            [generation, generation],
+            SELECT_DOCUMENT + "WHERE born <= ? AND (died IS NULL OR died > ?) ORDER BY id", [generation, generation]
         )
-        return [(row["row"], _document(row)) for row in found]
+        return [(row["row"], self._document(row)) for row in found]
 
     def failures(self) -> list[FailureRecord]:
         """Return the documents that could not be indexed, by id."""
@@ -249,9 +278,37 @@ def insert_document(connection: sqlite3.Connection, record: DocumentRecord, row:
     for i, name in enumerate(DOCUMENT_FIELDS):
         if name in {"dropped", "metadata"}:
             values[i] = json.dumps(dict(values[i]), ensure_ascii=False)
-    columns = ", ".join(("row", "born", *DOCUMENT_FIELDS))
-    marks = ", ".join("?" * (len(DOCUMENT_FIELDS) + 2))
-    connection.execute(f"INSERT INTO documents ({columns}) VALUES ({marks})", [row, generation, *values])
+    columns = ", ".join(("row", "born", *DOCUMENT_FIELDS, "checksum"))
+    marks = ", ".join("?" * (len(DOCUMENT_FIELDS) + 3))
+    values = [row, generation, *values]
+    connection.execute(f"INSERT INTO documents ({columns}) VALUES ({marks})", [*values, _checksum(values)])
+
+
+def put_generation(connection: sqlite3.Connection, number: int) -> None:
+    """Note a commit, after all that it changes."""
+    values = [number, time.time(), _generation_checksum(connection, number)]
+    connection.execute("INSERT INTO generations VALUES (?, ?, ?)", values)
+
+
+def _put_meta(connection: sqlite3.Connection, values: dict[str, Any]) -> None:
+    rows = [(key, json.dumps(value)) for key, value in values.items()]
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", [(*row, _checksum(row)) for row in rows])
+
+
+def _generation_checksum(connection: sqlite3.Connection, number: int) -> int:
+    """Cover which documents and segments are alive, and the rows that have no checksum of their own."""
+    statements = (
+        "SELECT count(*), sum(row), sum(row * n_chunks) FROM documents WHERE died IS NULL",
+        "SELECT id, chunks, born FROM segments WHERE died IS NULL ORDER BY id",
+        "SELECT * FROM failures ORDER BY id",
+        "SELECT * FROM sources ORDER BY name",
+    )
+    found = [[tuple(row) for row in connection.execute(statement)] for statement in statements]
+    return _checksum([number, found])
+
+
+def _checksum(values: Sequence[Any]) -> int:
+    return zlib.crc32(json.dumps(values).encode())
 
 
 def put_failures(connection: sqlite3.Connection, failures: Iterable[FailureRecord]) -> None:
@@ -265,8 +322,24 @@ def put_failures(connection: sqlite3.Connection, failures: Iterable[FailureRecor
     )
 
 
-def _document(row: sqlite3.Row) -> DocumentRecord:
-    values = {name: row[name] for name in DOCUMENT_FIELDS}
-    values["dropped"] = json.loads(values["dropped"])
-    values["metadata"] = json.loads(values["metadata"])
-    return DocumentRecord(**values, generation=row["born"])
+# SQLite's connections and mutexes do not survive a fork: a child that inherits them may wait for ever for a thread that
+# it does not have, or believe in file locks that only its parent holds. So every connection is closed while a fork is
+# under way, and each side opens its own when it needs one.
+
+
+def _before_fork() -> None:
+    _forking.acquire()
+    for catalog in list(_open_catalogs):
+        catalog._lock.acquire()
+        _held.append(catalog)
+        catalog.close()
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop()._lock.release()
+    _forking.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

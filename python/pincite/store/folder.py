@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pincite.config import IndexConfig
 from pincite.errors import (
     IncompatibleIndexError,
     IndexCorruptError,
+    IndexLockedError,
     IndexNotFoundError,
     InvalidInputError,
     StorageError,
@@ -32,6 +34,9 @@ __all__ = ["IndexFolder"]
 
 CATALOG = "catalog.sqlite"
 UNFINISHED_CATALOG = ".catalog.sqlite"
+"""The catalog until it is whole; SQLite puts files beside it whose names begin so."""
+
+CREATION_S = 10.0
 _LOOKS = 10
 PROBES = ("Where is the answer written?", "[Guide > Set-up]\nInstall it, then run `tool --check` in 2 steps: α, β.")
 """Texts whose vectors are stored: another model under the same name is noticed by them."""
@@ -73,9 +78,11 @@ class IndexFolder:
             raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
         try:
             (path / "segments").mkdir(parents=True, exist_ok=True)
-            with WriterLock(path / LOCK):
+            with _lock_to_create(path):
                 if (path / CATALOG).exists():
                     return  # another process made it meanwhile
+                for leftover in path.glob(f"{UNFINISHED_CATALOG}*"):
+                    leftover.unlink()
                 unfinished = path / UNFINISHED_CATALOG
                 Catalog.create(unfinished, {"config": config.to_dict(), "created": time.time()})
                 unfinished.rename(path / CATALOG)
@@ -93,8 +100,8 @@ class IndexFolder:
     def snapshot(self) -> Snapshot:
         """Return the last generation, as far as others have committed it."""
         if self._process != os.getpid():
+            # A thread of the parent may have held the lock while it forked.
             self._refreshing, self._process = threading.Lock(), os.getpid()
-            self._version = -1  # the child's connection counts for itself
         if self.catalog.data_version() != self._version:
             self.refresh()
         return self._snapshot
@@ -119,13 +126,13 @@ class IndexFolder:
     @property
     def encoder_stamp(self) -> Mapping[str, Any] | None:
         """What the vectors depend on; None while there are none."""
+        if "encoder" not in self._meta:
+            self._meta = self.catalog.meta()  # another process may have bound it meanwhile
         stamp: Mapping[str, Any] | None = self._meta.get("encoder")
         return stamp
 
     def stamp_encoder(self, encoder: TextEncoder) -> None:
         """Bind the index to an encoder, or check that it is the one it is bound to (`check_encoder`)."""
-        if self.encoder_stamp is None:
-            self._meta = self.catalog.meta()  # another process may have bound it meanwhile
         if self.encoder_stamp is None:
             probes = encoder.encode_batch(PROBES).vectors
             self.catalog.set_meta({"encoder": dict(encoder.stamp), "probes": probes.tolist()})
@@ -185,6 +192,25 @@ class IndexFolder:
 
 
 def _may_become_index(path: Path) -> bool:
-    """Return whether a folder is empty, but for what an interrupted `IndexFolder.create` left."""
-    left = ("segments", LOCK, UNFINISHED_CATALOG)
-    return path.is_dir() and all(entry.name.startswith(left) for entry in path.iterdir())
+    """Return whether a folder is empty, but for what `IndexFolder.create` puts there, or left when interrupted."""
+    ours = ("segments", LOCK, UNFINISHED_CATALOG, CATALOG)
+    return path.is_dir() and all(entry.name.startswith(ours) for entry in path.iterdir())
+
+
+@contextmanager
+def _lock_to_create(path: Path) -> Iterator[None]:
+    """Hold the writer's lock; wait for one who is making the same index, which takes him milliseconds."""
+    until = time.monotonic() + CREATION_S
+    lock = WriterLock(path / LOCK)
+    while True:
+        try:
+            lock.__enter__()
+            break
+        except IndexLockedError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.005)
+    try:
+        yield
+    finally:
+        lock.__exit__(None, None, None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import weakref
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,6 +16,8 @@ from pincite.store.files import storage_error
 __all__ = ["WriterLock"]
 
 _SIZE = 32  # bytes of the holder's number, padded: a second writer reads them while the first holds the lock
+
+_held: weakref.WeakSet[WriterLock] = weakref.WeakSet()
 
 
 class WriterLock:
@@ -29,34 +33,54 @@ class WriterLock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._descriptor = -1
+        self._file: io.FileIO | None = None
 
     def __enter__(self) -> Self:
         try:
+            # A file object, not a descriptor: wherever Ctrl-C comes, it is closed when nobody refers to it any more.
             # Not inherited by programs that are started, so that none of them holds the lock on.
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            self._file = self._path.open("a+b", buffering=0)
+            if not _try_lock(self._file.fileno()):
+                self._file.seek(0)
+                holder = self._file.read(_SIZE).decode("ascii", "replace").strip() or "unknown"
+                raise IndexLockedError(
+                    f"{self._path.parent} is being written by process {holder}; wait until it is done, or stop it"
+                )
+            _held.add(self)
+            self._file.truncate(0)
+            self._file.write(str(os.getpid()).encode().ljust(_SIZE))
         except OSError as error:
+            self._close()
             raise storage_error(error, self._path, "open the writer's lock") from error
-        if not _try_lock(descriptor):
-            holder = os.read(descriptor, _SIZE).decode("ascii", "replace").strip() or "unknown"
-            os.close(descriptor)
-            raise IndexLockedError(
-                f"{self._path.parent} is being written by process {holder}; wait until it is done, or stop it"
-            )
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, str(os.getpid()).encode().ljust(_SIZE))
-        self._descriptor = descriptor
+        except BaseException:
+            self._close()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        os.close(self._descriptor)
-        self._descriptor = -1
+        if self._file is not None:
+            _unlock(self._file.fileno())
+        self._close()
+
+    def _close(self) -> None:
+        _held.discard(self)
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    @property
+    def held(self) -> bool:
+        """Whether this process holds the lock."""
+        return self._file is not None
 
 
 if sys.platform == "win32":
     import msvcrt
+
+    def _unlock(descriptor: int) -> None:
+        """Leave it to the closing."""
 
     def _try_lock(descriptor: int) -> bool:
         # A byte far behind the holder's number: a locked byte cannot be read on Windows.
@@ -71,6 +95,10 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+    def _unlock(descriptor: int) -> None:
+        # Closing is not enough: a child that was forked meanwhile has the same open file.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
     def _try_lock(descriptor: int) -> bool:
         # flock, not lockf: it belongs to the open file, so two handles of one process exclude each other as well.
         try:
@@ -78,3 +106,13 @@ else:
         except OSError:
             return False
         return True
+
+
+def _let_go() -> None:
+    """Leave a parent's locks to the parent: they would outlive it in the child."""
+    for lock in list(_held):
+        lock._close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)

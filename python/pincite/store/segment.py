@@ -93,8 +93,8 @@ def write_segment(
     """
     name = uuid.uuid4().hex
     unfinished = folder / (UNFINISHED + name)
-    unfinished.mkdir()
     try:
+        unfinished.mkdir()
         CanonicalTexts.write(unfinished / "texts.pin", [document.text for document in documents], stamp=stamp)
         Spans.write(unfinished / "spans.pin", documents, rows, stamp=stamp)
         texts = [chunk.embedded_text for document in documents for chunk in document.chunks]

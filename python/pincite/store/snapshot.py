@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 
 from pincite.core.bm25_collection import BM25Collection
-from pincite.errors import StorageError
+from pincite.errors import IndexCorruptError, StorageError
 from pincite.store.catalog import Catalog
 from pincite.store.records import ChunkRecord, DocumentRecord
 from pincite.store.segment import Segment
 
 __all__ = ["RowKey", "Snapshot"]
 
-RowKey = tuple[int, int]
-"""A chunk: the number of its segment in the snapshot, and its row there."""
+RowKey = int
+"""A chunk: its number when the rows of a snapshot's segments are counted through, dead ones included."""
 
 _ATTEMPTS = 10
 
@@ -29,6 +31,8 @@ class Snapshot:
     ----------
     generation : int
     segments : list of Segment
+    first_keys : list of int
+        The key of each segment's first row.
     visible : list of (n,) bool array or None
         Which rows of each segment are alive; None: all.
     bm25 : BM25Collection
@@ -49,6 +53,7 @@ class Snapshot:
         self.generation = generation
         self.totals = totals
         self.segments = list(segments)
+        self.first_keys = list(accumulate(map(len, self.segments[:-1]), initial=0))[: len(self.segments)]
         dead = np.array(dead_rows, dtype=np.int64)
         self._alive = [~np.isin(segment.spans.documents, dead) for segment in self.segments]
         self.visible = [
@@ -58,6 +63,14 @@ class Snapshot:
         self.bm25 = BM25Collection(
             [segment.bm25.view(rows) for segment, rows in zip(self.segments, self.visible, strict=True)]
         )
+        self._n_alive = len(self.bm25)
+        held = {"documents": sum(int(alive.sum()) for alive in self._alive), "chunks": len(self)}
+        if any(totals[name] != count for name, count in held.items()):
+            raise IndexCorruptError(
+                f"{catalog.path}: the catalog has {totals['documents']} documents of {totals['chunks']} chunks, its "
+                f"segments hold {held['documents']} of {held['chunks']}; restore the index from a copy, or index the "
+                "documents again"
+            )
         self.document = lru_cache(maxsize=4096)(self._document)
 
     @classmethod
@@ -82,7 +95,9 @@ class Snapshot:
                         mapped[id] = Segment(folder / id, verify=verify)
             except StorageError:
                 # A writer may have merged the segment away since; then the next generation does not list it.
-                if attempt + 1 == _ATTEMPTS or catalog.generation() == generation:
+                with catalog.reading():
+                    unchanged = catalog.generation() == generation
+                if attempt + 1 == _ATTEMPTS or unchanged:
                     raise
                 continue
             return cls(catalog, generation, [mapped[id] for id in live], dead_rows, totals)
@@ -90,28 +105,30 @@ class Snapshot:
 
     def __len__(self) -> int:
         """Return the number of chunks that are alive."""
-        return sum(
-            len(segment) if rows is None else int(rows.sum())
-            for segment, rows in zip(self.segments, self.visible, strict=True)
-        )
+        return self._n_alive
 
     def _document(self, row: int) -> DocumentRecord:
         return self._catalog.document(row)
 
+    def locate(self, key: RowKey) -> tuple[Segment, int]:
+        """Return the segment of a chunk, and its row there."""
+        number = bisect_right(self.first_keys, key) - 1
+        return self.segments[number], key - self.first_keys[number]
+
     def chunk(self, key: RowKey) -> ChunkRecord:
         """Return where a chunk is."""
-        segment, row = key
-        return self.segments[segment].spans.chunk(row)
+        segment, row = self.locate(key)
+        return segment.spans.chunk(row)
 
     def content(self, key: RowKey) -> str:
         """Return what a chunk quotes."""
-        segment, row = key
-        return self.segments[segment].content(row)
+        segment, row = self.locate(key)
+        return segment.content(row)
 
     def order(self, key: RowKey) -> tuple[str, int]:
         """Return what breaks ties: the document's id, then the chunk's start."""
-        segment, row = key
-        spans = self.segments[segment].spans
+        segment, row = self.locate(key)
+        spans = segment.spans
         document = int(spans.documents[spans.chunks["document"][row]])
         return self.document(document).id, int(spans.chunks["start"][row])
 

@@ -109,8 +109,8 @@ class CanonicalTexts:
     def lines(self, document: int, start: int, end: int) -> tuple[int, int]:
         """Return the numbers, from 1, of the first and the last line that ``[start, end)`` touches."""
         starts = self._line_starts[int(self._first_line[document]) : int(self._first_line[document + 1])]
-        first = int(np.searchsorted(starts, start, side="right"))
-        last = int(np.searchsorted(starts, max(start, end - 1), side="right"))
+        first = int(starts.searchsorted(start, side="right"))
+        last = int(starts.searchsorted(max(start, end - 1), side="right"))
         return first, last
 
     def crlf_before(self, document: int, offset: int) -> int:

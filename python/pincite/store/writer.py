@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pincite.config import IndexConfig
-from pincite.errors import StorageError
-from pincite.store.catalog import Catalog, insert_document, put_failures
+from pincite.errors import IndexLockedError, StorageError
+from pincite.store.catalog import Catalog, insert_document, put_failures, put_generation
 from pincite.store.files import storage_error
 from pincite.store.lock import WriterLock
 from pincite.store.records import FailureRecord, PreparedDocument
@@ -100,6 +100,11 @@ class Writer:
         known : sequence of Segment
             Segments that are mapped already.
         """
+        if not self._lock.held:
+            raise IndexLockedError(
+                f"{self._segments.parent} is being written by the parent of this process, which was forked meanwhile; "
+                "let the child open the index and add to it by itself"
+            )
         before = Snapshot.open(self._catalog, self._segments.resolve(), known=known)
         generation = before.generation + 1
         replaced = {document.record.id: self._catalog.live(document.record.id) for document in documents}
@@ -108,6 +113,7 @@ class Writer:
         first_row = self._catalog.last_row() + 1
         staged = _Staged(documents, vectors, first_row)
         for segment in merged:
+            Segment(segment.folder)  # compares it with its checksums: damage must not be copied under new ones
             staged.carry(segment, before, dead)
         try:
             segment_id = staged.write(self._segments, self._config, self._stamp) if staged.rows else None
@@ -116,7 +122,6 @@ class Writer:
                 raise
             raise storage_error(error, self._segments, "write a segment") from error
         with self._catalog.transaction() as connection:
-            connection.execute("INSERT INTO generations VALUES (?, ?)", [generation, time.time()])
             connection.executemany("UPDATE documents SET died = ? WHERE row = ?", [(generation, row) for row in dead])
             for row, document in enumerate(documents, start=first_row):
                 insert_document(connection, document.record, row, generation)
@@ -132,6 +137,7 @@ class Writer:
                 "INSERT INTO sources VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET root = excluded.root",
                 list((sources or {}).items()),
             )
+            put_generation(connection, generation)
         return generation
 
     def _to_merge(self, before: Snapshot, dead: set[int], size: int) -> list[Segment]:

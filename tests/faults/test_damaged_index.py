@@ -1,0 +1,146 @@
+"""Any byte of any file flipped, any file cut short, missing or replaced: a named error, or the same answers."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+
+import pytest
+
+from pincite.errors import IndexCorruptError, IndexNotFoundError, PinciteError, StorageError
+from pincite.store import writer
+from small_index import answers, document, opened
+
+FLIPS, CUTS = 200, 50
+FILES = ["catalog.sqlite", "writer.lock", *(f"segments/{n}/{name}.pin" for n in (0, 1)
+                                            for name in ("texts", "spans", "bm25", "vectors"))]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """Two segments, one with a document that was replaced, and one document that failed."""
+    folder = tmp_path_factory.mktemp("sound")
+    (folder / "logo.png").write_bytes(b"\x89PNG")
+    with opened(folder / "kb") as kb:
+        kb.add([document(number) for number in range(6)], progress=False)
+        kb.add([folder / "logo.png", document(0, version=1), document(7)], progress=False)
+    return folder / "kb"
+
+
+@pytest.fixture
+def copy(sound, memory_path):
+    return shutil.copytree(sound, memory_path / "kb")
+
+
+def file_of(folder, name):
+    """The file of `name`, in which a segment has its place in the list of its names."""
+    if not name.startswith("segments/"):
+        return folder / name
+    _, number, rest = name.split("/")
+    return sorted((folder / "segments").iterdir())[int(number)] / rest
+
+
+def everything(folder):
+    """What an index says; raises what is wrong with it."""
+    with opened(folder, create=False) as kb:
+        status = {key: value for key, value in kb.status().to_dict().items() if key not in {"path", "nbytes"}}
+        ledger = kb.ledger()
+        assert ledger.balanced
+        passages = [kb.resolve(account.id) for account in ledger if account.state == "indexed"]
+        return answers(kb), status, ledger, passages
+
+
+def damages(content):
+    """What is wrong, and the bytes; of a small file, each byte once."""
+    for at in sorted({i * len(content) // FLIPS for i in range(FLIPS)}):
+        yield f"bit {at % 8} of byte {at}", content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :]
+    for at in sorted({i * len(content) // CUTS for i in range(CUTS)}):
+        yield f"cut to {at}", content[:at]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damage_is_named_or_changes_nothing(copy, name):
+    file = file_of(copy, name)
+    content, expected = file.read_bytes(), everything(copy)
+    found = 0
+    for what, damaged in damages(content):
+        for beside in ("-wal", "-shm"):
+            (copy / f"catalog.sqlite{beside}").unlink(missing_ok=True)
+        file.write_bytes(damaged)
+        try:
+            assert everything(copy) == expected, what
+        except PinciteError as error:
+            assert file.name in str(error), what  # noqa: PT017
+            found += 1
+    if name == "writer.lock":
+        assert found == 0
+    else:
+        # Of the catalog, three quarters are free space and what only writers read.
+        assert found > CUTS // 2 if name == "catalog.sqlite" else found == FLIPS + CUTS
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "writer.lock"])
+@pytest.mark.parametrize("what", ["missing", "empty", "folder"])
+def test_what_is_missing_is_named(copy, name, what):
+    file = file_of(copy, name)
+    file.unlink()
+    if what == "empty":
+        file.touch()
+    if what == "folder":
+        file.mkdir()
+    with pytest.raises(
+        (IndexCorruptError, IndexNotFoundError, StorageError), match=file.name if what == "empty" else str(copy)
+    ):
+        everything(copy)
+
+
+def test_a_missing_segment_is_named(copy):
+    lost = file_of(copy, "segments/0/texts.pin").parent
+    shutil.rmtree(lost)
+    with pytest.raises(StorageError, match=lost.name):
+        opened(copy)
+
+
+def test_a_missing_folder_of_segments_is_named(copy):
+    shutil.rmtree(copy / "segments")
+    with pytest.raises(StorageError, match="segments"):
+        opened(copy)
+
+
+TAMPERED = [
+    "UPDATE documents SET title = 'other' WHERE id = 'd001'",
+    "UPDATE documents SET metadata = '{}' WHERE id = 'd001'",
+    "UPDATE documents SET text_hash = 'x' WHERE id = 'd001'",
+    "UPDATE documents SET died = 2 WHERE id = 'd001'",
+    "UPDATE documents SET died = NULL, id = 'd00' WHERE died IS NOT NULL",
+    "DELETE FROM documents WHERE died IS NOT NULL",
+    "DELETE FROM documents WHERE id = 'd001'",
+    "UPDATE segments SET died = 2 WHERE born = 1",
+    "UPDATE segments SET born = 2",
+    "DELETE FROM generations WHERE number = 2",
+    "DELETE FROM generations",
+    "DELETE FROM failures",
+    "UPDATE sources SET root = '/'",
+    "DELETE FROM meta",
+    "UPDATE meta SET value = '2' WHERE key = 'format'",
+    "UPDATE meta SET value = replace(value, '512', '513') WHERE key = 'config'",
+]
+
+
+@pytest.mark.parametrize("statement", TAMPERED)
+def test_rows_that_were_changed_are_found_out(copy, statement):
+    """What a flipped byte may do to the catalog, made certain."""
+    connection = sqlite3.connect(copy / "catalog.sqlite", isolation_level=None)
+    connection.execute(statement)
+    connection.close()
+    with pytest.raises(IndexCorruptError, match=r"catalog\.sqlite"):
+        everything(copy)
+
+
+def test_damage_is_not_merged_under_new_checksums(copy, monkeypatch):
+    monkeypatch.setattr(writer, "FANOUT", 2)
+    file = file_of(copy, "segments/0/vectors.pin")
+    content = file.read_bytes()
+    file.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    with opened(copy, verify=False) as kb, pytest.raises(IndexCorruptError, match=r"vectors\.pin"):
+        kb.add(document(8), progress=False)

@@ -1,0 +1,64 @@
+"""A fork in the middle of `kb.add`: the lock and the writing stay with the parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from pincite.errors import IndexLockedError
+from small_index import document, opened
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
+    pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning"),
+]
+
+
+def test_the_lock_is_not_left_to_children(memory_path):
+    """A child that is forked while its parent writes neither keeps the lock, nor writes under it."""
+    children = []
+
+    def fork(done, total, id):
+        if not children:
+            children.append(os.fork())
+            if not children[0]:
+                raise SystemExit  # out of the parent's `add`, into the branch below
+
+    with opened(memory_path / "kb") as kb:
+        try:
+            kb.add([document(number) for number in range(3)], progress=fork)
+        except SystemExit:
+            time.sleep(600)
+            os._exit(0)
+        try:
+            with opened(memory_path / "kb") as other:
+                other.add(document(4), progress=False)
+            assert os.waitpid(children[0], os.WNOHANG) == (0, 0)  # it still lives
+        finally:
+            os.kill(children[0], signal.SIGKILL)
+            os.waitpid(children[0], 0)
+        assert kb.status().documents == 4
+
+
+def test_a_forked_child_does_not_go_on_with_its_parents_writing(memory_path):
+    me = os.getpid()
+    children = []
+
+    def fork(done, total, id):
+        if not children:
+            children.append(os.fork())
+
+    with opened(memory_path / "kb") as kb:
+        code = 1
+        try:
+            kb.add(document(0), progress=fork)
+        except IndexLockedError as error:
+            code = 0 if "parent" in str(error) else 2
+        finally:
+            if os.getpid() != me:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 0
+        assert (kb.status().documents, kb.generation) == (1, 1)

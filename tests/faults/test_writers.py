@@ -1,0 +1,100 @@
+"""Case K03 and its neighbours: writers in several processes, and readers beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pincite.errors import IndexLockedError
+from small_index import answers, document, opened, start
+
+HELD = """
+import sys, time
+from small_index import opened
+with opened(sys.argv[1]) as kb, kb._folder.writer():
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+ADDS = """
+import sys, time
+from pincite.errors import IndexLockedError
+from small_index import document, opened
+with opened(sys.argv[1]) as kb:
+    for number in range(int(sys.argv[2]), 30, 2):
+        while True:
+            try:
+                kb.add(document(number), progress=False)
+                break
+            except IndexLockedError:
+                time.sleep(0.002)
+"""
+
+COMMITS = """
+import sys
+from pincite.store import writer
+from small_index import document, opened
+writer.SMALLEST_TIER = 4
+with opened(sys.argv[1]) as kb:
+    for version in range(1, 51):
+        kb.add([document(number, version) for number in range(version % 5 + 1)], progress=False)
+"""
+
+
+def finish(process):
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    return out
+
+
+def test_a_second_process_is_refused_at_once_and_a_killed_one_holds_nothing(memory_path):
+    with opened(memory_path / "kb") as kb:
+        kb.add(document(0), progress=False)
+        other = start(HELD, memory_path / "kb")
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(IndexLockedError, match=f"by process {other.pid};"):
+            kb.add(document(1), progress=False)
+        assert answers(kb)
+        other.kill()
+        other.communicate()
+        kb.add(document(1), progress=False)
+        assert kb.status().documents == 2
+
+
+def test_two_processes_that_take_turns_lose_nothing(memory_path):
+    """Also where both make the index: neither replaces the other's."""
+    writers = [start(ADDS, memory_path / "kb", first) for first in (0, 1)]
+    for process in writers:
+        finish(process)
+    with opened(memory_path / "kb") as kb, opened(memory_path / "fresh") as fresh:
+        fresh.add([document(number) for number in range(30)], progress=False)
+        assert (kb.status().documents, kb.generation) == (30, 30)
+        assert kb.ledger().balanced
+        assert [[hit[1:] for hit in found] for found in answers(kb)] == [
+            [hit[1:] for hit in found] for found in answers(fresh)
+        ]
+
+
+def test_a_reader_sees_one_generation_at_a_time(memory_path):
+    """A search beside 50 commits with merges gives what its generation gave."""
+    with opened(memory_path / "kb") as kb:
+        kb.add([document(number) for number in range(5)], progress=False)
+        seen = {}
+        other = start(COMMITS, memory_path / "kb")
+        while other.poll() is None:
+            result = kb.search("ship rope version", max_distance=None, k=20)
+            found = [(hit.document_id, hit.start, hit.content, hit.distance, hit.bm25) for hit in result]
+            assert seen.setdefault(result.generation, found) == found
+            assert [citation.quote for citation in kb.citations(result)] == [hit.content for hit in result]
+            versions = {hit.document.metadata["version"] for hit in result}
+            assert max(versions) == result.generation - 1
+        finish(other)
+        assert len(seen) > 3
+    with opened(memory_path / "fresh") as fresh:
+        for generation in range(1, 52):
+            first = generation - 1
+            batch = range(5) if generation == 1 else range(first % 5 + 1)
+            fresh.add([document(number, first) for number in batch], progress=False)
+            if generation in seen:
+                result = fresh.search("ship rope version", max_distance=None, k=20)
+                found = [(hit.document_id, hit.start, hit.content, hit.distance, hit.bm25) for hit in result]
+                assert found == seen[generation]
