@@ -240,6 +240,10 @@ class KnowledgeBase:
         """The number of the last commit."""
         return self._folder.snapshot().generation
 
+    def snapshot(self) -> Snapshot:
+        """Return the generation that a search would see now: what `pincite.evaluate` reads."""
+        return self._folder.snapshot()
+
     def encoder(self) -> TextEncoder:
         """Return the embedding model, loaded at the first call and compared with the index's own.
 

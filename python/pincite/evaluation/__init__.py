@@ -1,1 +1,33 @@
 """Measuring retrieval: gold sets, metrics, intervals, paired tests, thresholds."""
+
+from pincite.evaluation.calibration import Calibration, calibrate
+from pincite.evaluation.comparison import Comparison, compare, compare_all
+from pincite.evaluation.gold import Excerpt, GoldSet, Question
+from pincite.evaluation.loaders import load_beir, load_chroma
+from pincite.evaluation.refusal import Distances, SweepRow, distances_of, separability, sweep
+from pincite.evaluation.report import Report
+from pincite.evaluation.retriever import Retrieval, Retrieved, of_knowledge_base
+from pincite.evaluation.run import evaluate
+
+__all__ = [
+    "Calibration",
+    "Comparison",
+    "Distances",
+    "Excerpt",
+    "GoldSet",
+    "Question",
+    "Report",
+    "Retrieval",
+    "Retrieved",
+    "SweepRow",
+    "calibrate",
+    "compare",
+    "compare_all",
+    "distances_of",
+    "evaluate",
+    "load_beir",
+    "load_chroma",
+    "of_knowledge_base",
+    "separability",
+    "sweep",
+]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-__all__ = ["average_precision", "dcg", "ndcg", "recall", "reciprocal_rank", "success"]
+__all__ = ["average_precision", "dcg", "ndcg", "recall"]
 
 
 def dcg(gains: Sequence[float]) -> float:
@@ -35,20 +35,7 @@ def average_precision(ranking: Sequence[str], grades: Mapping[str, int]) -> floa
     return total / n_relevant if n_relevant else 0.0
 
 
-def reciprocal_rank(ranking: Sequence[str], grades: Mapping[str, int], *, k: int | None = None) -> float:
-    """Return 1 / the rank of the first relevant document; 0 where there is none among the first `k`."""
-    for rank, id in enumerate(ranking[:k], start=1):
-        if grades.get(id, 0) > 0:
-            return 1.0 / rank
-    return 0.0
-
-
 def recall(ranking: Sequence[str], grades: Mapping[str, int], *, k: int) -> float:
     """Return the share of the relevant documents among the first `k`; 0 where nothing is relevant."""
     relevant = {id for id, grade in grades.items() if grade > 0}
     return len(relevant.intersection(ranking[:k])) / len(relevant) if relevant else 0.0
-
-
-def success(ranking: Sequence[str], grades: Mapping[str, int], *, k: int) -> float:
-    """Return 1 if one of the first `k` is relevant, else 0."""
-    return float(any(grades.get(id, 0) > 0 for id in ranking[:k]))

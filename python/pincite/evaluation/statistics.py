@@ -39,6 +39,11 @@ class Interval:
     def __str__(self) -> str:
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
+    def to_dict(self) -> dict[str, float | None]:
+        """Return it as JSON has it: None for what no observation says."""
+        ends = {"value": self.value, "low": self.low, "high": self.high}
+        return {name: None if math.isnan(end) else end for name, end in ends.items()}
+
 
 def wilson(successes: int, n: int, *, z: float = Z_95) -> Interval:
     """Return a proportion with its Wilson score interval.
@@ -147,7 +152,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values adjusted for several comparisons.
 
     Rejecting what is at most alpha afterwards keeps the chance of any false rejection at alpha, whatever the
-    dependence. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 1979.
+    dependence. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics,
+    1979.
 
     Examples
     --------

@@ -1,0 +1,179 @@
+"""A threshold that keeps a bound on bluffs, or the reason why none is set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from pincite.core.arguments import number
+from pincite.errors import InvalidInputError
+from pincite.evaluation.refusal import Distances, distances_of, separability
+from pincite.evaluation.report import Report
+from pincite.evaluation.statistics import Interval, upper_bound, wilson
+
+__all__ = ["Calibration", "calibrate", "stamp_of"]
+
+Verdict = Literal["set", "too few questions", "not separable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A threshold with what it was set on, or the reason why none was set.
+
+    Attributes
+    ----------
+    verdict : {"set", "too few questions", "not separable"}
+    threshold : float or None
+        None unless the verdict is "set".
+    reason : str
+        The verdict in a sentence.
+    separability : Interval
+        See `separability`.
+    answered : Interval or None
+        The share of the answerable questions that are answered at the threshold.
+    bluffs : Interval or None
+        The share of the unanswerable ones that are.
+    bluff_bound : float or None
+        What the rate of bluffs does not exceed, with the confidence that was asked for.
+    max_bluffs, confidence : float
+    stamp : dict
+        The encoder, the pipeline and the documents: see `lapsed`.
+    """
+
+    verdict: Verdict
+    threshold: float | None
+    reason: str
+    separability: Interval
+    answered: Interval | None
+    bluffs: Interval | None
+    bluff_bound: float | None
+    max_bluffs: float
+    confidence: float
+    stamp: Mapping[str, Any] = field(default_factory=dict)
+
+    def lapsed(self, stamp: Mapping[str, Any]) -> list[str]:
+        """Return the names of what has changed since; an empty list while the threshold holds.
+
+        Compare with `stamp_of` a report of today.
+        """
+        return sorted(name for name in {*self.stamp, *stamp} if self.stamp.get(name) != stamp.get(name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the calibration as JSON has it."""
+        return {
+            "verdict": self.verdict,
+            "threshold": self.threshold,
+            "reason": self.reason,
+            "separability": self.separability.to_dict(),
+            "answered": None if self.answered is None else self.answered.to_dict(),
+            "bluffs": None if self.bluffs is None else self.bluffs.to_dict(),
+            "bluff_bound": self.bluff_bound,
+            "max_bluffs": self.max_bluffs,
+            "confidence": self.confidence,
+            "stamp": dict(self.stamp),
+        }
+
+
+def stamp_of(report: Report) -> dict[str, Any]:
+    """Return what a threshold that is set on a report depends on: the models, the pipeline and the documents."""
+    names = ("encoder", "reranker", "pipeline", "index", "retriever")
+    return {
+        **{name: report.configuration[name] for name in names if name in report.configuration},
+        "documents_sha256": report.documents_sha256,
+    }
+
+
+def calibrate(
+    measured: Report | Distances, *, max_bluffs: float = 0.05, confidence: float = 0.95, seed: int = 0
+) -> Calibration:
+    """Set the greatest threshold at which bluffs stay below a bound, or say why there is none.
+
+    With n unanswerable questions, let r be the most bluffs for which the one-sided exact binomial bound stays at
+    `max_bluffs`. The threshold lies below the (r + 1)-th smallest of their distances. This bound holds although the
+    threshold is chosen on the same questions: it is a tolerance limit by order statistics, free of any distribution
+    (Wilks, "Determination of sample sizes for setting tolerance limits", Annals of Mathematical Statistics 1941). It is
+    about questions like those that were given: negatives from far domains promise nothing about near ones.
+
+    Parameters
+    ----------
+    measured : Report or Distances
+        A report is taken as by `distances_of`, and stamps the result.
+    max_bluffs : float, default 0.05
+        The share of unanswerable questions that may be answered.
+    confidence : float, default 0.95
+    seed : int, default 0
+        Of the bootstrap of the separability.
+
+    Returns
+    -------
+    Calibration
+        Without a threshold if there are too few questions for the bound, or if at the threshold no larger share of the
+        answerable questions is answered than may be of the others, as far as the questions can show.
+
+    Raises
+    ------
+    InvalidInputError
+        If `max_bluffs` or `confidence` is not between 0 and 1.
+    """
+    for value, name in ((max_bluffs, "max_bluffs"), (confidence, "confidence")):
+        if not 0.0 < number(value, name) < 1.0:
+            raise InvalidInputError(f"{name} is {value!r}, wanted more than 0 and less than 1")
+    distances = distances_of(measured) if isinstance(measured, Report) else measured
+    stamp = stamp_of(measured) if isinstance(measured, Report) else {}
+    near = np.asarray(distances.answerable, dtype=np.float64)
+    far = np.sort(np.asarray(distances.unanswerable, dtype=np.float64))
+    apart = separability(distances, seed=seed)
+
+    def refused(verdict: Verdict, reason: str) -> Calibration:
+        return Calibration(verdict, None, reason, apart, None, None, None, max_bluffs, confidence, stamp)
+
+    allowed = _most_bluffs(far.size, max_bluffs, confidence)
+    if allowed is None or not near.size:
+        wanted = math.ceil(math.log(1 - confidence) / math.log(1 - max_bluffs))
+        return refused(
+            "too few questions",
+            f"there are {near.size} answerable and {far.size} unanswerable questions; a bound of {max_bluffs:.3g} with "
+            f"confidence {confidence:g} needs at least 1 and {wanted}",
+        )
+    threshold = _below(far, allowed, near)
+    answered = wilson(int((near <= threshold).sum()), near.size)
+    n_bluffs = int((far <= threshold).sum())
+    if answered.low <= max_bluffs or apart.low <= 0.5:
+        return refused(
+            "not separable",
+            f"with bluffs kept at {max_bluffs:.3g}, a threshold of {threshold:.3f} answers {answered} of the answerable "
+            f"questions, separability {apart}: distances do not tell the two apart",
+        )
+    bound = upper_bound(n_bluffs, far.size, confidence=confidence)
+    return Calibration(
+        verdict="set",
+        threshold=threshold,
+        reason=f"at {threshold:.3f} {answered} of the answerable questions are answered, and with confidence "
+        f"{confidence:g} at most {bound:.3f} of the unanswerable ones",
+        separability=apart,
+        answered=answered,
+        bluffs=wilson(n_bluffs, far.size),
+        bluff_bound=bound,
+        max_bluffs=max_bluffs,
+        confidence=confidence,
+        stamp=stamp,
+    )
+
+
+def _most_bluffs(n: int, max_bluffs: float, confidence: float) -> int | None:
+    """Return the most bluffs of n questions that still keep the bound; None where not even none does."""
+    kept = [r for r in range(n) if upper_bound(r, n, confidence=confidence) <= max_bluffs]
+    return max(kept, default=None)
+
+
+def _below(far: Any, allowed: int, near: Any) -> float:
+    """Return a threshold below the distance of the first unanswerable question too many: midway to the one before."""
+    limit = float(far[allowed])
+    before = [value for value in (*near.tolist(), *far.tolist()) if value < limit]
+    if not before:
+        return float(np.nextafter(limit, -math.inf))
+    return (max(before) + limit) / 2 if math.isfinite(limit) else max(before)

@@ -1,0 +1,110 @@
+"""What an index holds, as an evaluation sees it: its chunks, their cost, and the answers that none of them holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pincite.core.word_pieces import piece_ends_of
+from pincite.evaluation.gold import Excerpt
+from pincite.store.snapshot import Snapshot
+from pincite.types import Document, TextEncoder
+
+__all__ = ["IndexChunks", "IndexCost"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexCost:
+    """What the chunks of an index cost.
+
+    Attributes
+    ----------
+    chunks, characters : int
+        `characters` are those of the chunks' contents.
+    truncated_chunks, lost_tokens : int
+        Chunks beyond the encoder's window, and the word pieces that it cuts off.
+    header_tokens : int
+        Word pieces of all contextual headers.
+    nbytes : int
+        Of the segments' files on disk.
+    """
+
+    chunks: int
+    characters: int
+    truncated_chunks: int
+    lost_tokens: int
+    header_tokens: int
+    nbytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cost as JSON has it."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class IndexChunks:
+    """Where the chunks of a generation are, by document."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._places = {}
+        for segment in snapshot.segments:
+            for number, row in enumerate(segment.spans.documents.tolist()):
+                if snapshot.is_alive(segment, number):
+                    self._places[snapshot.document(row).id] = (segment, number)
+
+    def __contains__(self, document_id: str) -> bool:
+        """Return whether a document is in the index."""
+        return document_id in self._places
+
+    @property
+    def sha256(self) -> str:
+        """A hash of the documents' ids and texts."""
+        hash = hashlib.sha256()
+        for id in sorted(self._places):
+            segment, number = self._places[id]
+            record = self._snapshot.document(int(segment.spans.documents[number]))
+            hash.update(json.dumps([id, record.text_hash]).encode())
+        return hash.hexdigest()
+
+    def document(self, id: str) -> Document | None:
+        """Return a document with its canonical text."""
+        if id not in self._places:
+            return None
+        segment, number = self._places[id]
+        record = self._snapshot.document(int(segment.spans.documents[number]))
+        return Document(id=id, text=segment.texts.text(number), title=record.title, markup=record.markup)
+
+    def hold(self, excerpt: Excerpt) -> bool:
+        """Return whether some chunk covers all of an excerpt."""
+        if excerpt.document not in self._places:
+            return False
+        segment, number = self._places[excerpt.document]
+        rows = segment.spans.chunks_of(number)
+        column = segment.spans.chunks
+        starts = column["covered_start"][rows.start : rows.stop]
+        ends = column["end"][rows.start : rows.stop]
+        return bool(((starts <= excerpt.start) & (excerpt.end <= ends)).any())
+
+    def cost(self, encoder: TextEncoder) -> IndexCost:
+        """Measure what the chunks cost; headers are counted in the encoder's word pieces."""
+        chunks = characters = truncated = lost = headers = nbytes = 0
+        ends = piece_ends_of(encoder.word_pieces)
+        tokens_of: dict[str, int] = {}
+        for segment, visible in zip(self._snapshot.segments, self._snapshot.visible, strict=True):
+            rows = np.arange(len(segment)) if visible is None else np.flatnonzero(visible)
+            column = segment.spans.chunks
+            chunks += len(rows)
+            characters += int((column["end"][rows] - column["start"][rows]).sum())
+            truncated += int((column["truncated_tokens"][rows] > 0).sum())
+            lost += int(column["truncated_tokens"][rows].sum())
+            nbytes += sum(file.stat().st_size for file in segment.folder.iterdir())
+            for row in rows.tolist():
+                header = segment.spans.chunk(row).header
+                if header not in tokens_of:
+                    tokens_of[header] = len(ends(header))
+                headers += tokens_of[header]
+        return IndexCost(chunks, characters, truncated, lost, headers, nbytes)

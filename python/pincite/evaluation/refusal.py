@@ -1,0 +1,157 @@
+"""What is answered and what is refused at each threshold, and how well the two can be told apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pincite.core.arguments import number
+from pincite.errors import InvalidInputError
+from pincite.evaluation.outcome import ANSWER_K
+from pincite.evaluation.report import Report
+from pincite.evaluation.statistics import DRAWS, Interval, wilson
+
+__all__ = ["Distances", "SweepRow", "distances_of", "separability", "sweep"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """How far questions are from what was found for them: below a threshold they are answered.
+
+    Any score that is smaller for a better answer will do, a reranker's logit with its sign changed for one.
+
+    Attributes
+    ----------
+    answerable, unanswerable : sequence of float
+        The nearest candidate's, a question each; infinite where there was none.
+    answers : sequence of float, optional
+        That of the passage that holds the answer, for each answerable question; infinite where it is not among those
+        that are shown. Without, whatever is answered counts as answered correctly.
+    """
+
+    answerable: Sequence[float]
+    unanswerable: Sequence[float]
+    answers: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be ordered."""
+        for name in ("answerable", "unanswerable", "answers"):
+            values = getattr(self, name)
+            if values is not None and any(math.isnan(number(value, name)) for value in values):
+                raise InvalidInputError(f"{name} holds a NaN, wanted distances (math.inf where there is none)")
+        if self.answers is not None and len(self.answers) != len(self.answerable):
+            raise InvalidInputError(
+                f"answers has {len(self.answers)} values, answerable has {len(self.answerable)}; give one a question"
+            )
+
+
+def distances_of(report: Report) -> Distances:
+    """Return the distances of a report's questions.
+
+    An answer counts if it is among the first 4 passages. Take a report that was made without a threshold, or passages
+    beyond it are missing.
+    """
+    return Distances(
+        answerable=[_or_infinite(outcome.distance) for outcome in report.answerable],
+        unanswerable=[_or_infinite(outcome.distance) for outcome in report.unanswerable],
+        answers=[
+            _or_infinite(outcome.answer_distance if outcome.within(ANSWER_K) else None) for outcome in report.answerable
+        ],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """What becomes of questions at a threshold; proportions with Wilson intervals.
+
+    Attributes
+    ----------
+    threshold : float
+    answered_correctly, answered_wrongly, given_up_wrongly : Interval
+        Of the answerable questions; they add up to 1.
+    bluffs : Interval
+        Of the unanswerable ones, those that are answered.
+    """
+
+    threshold: float
+    answered_correctly: Interval
+    answered_wrongly: Interval
+    given_up_wrongly: Interval
+    bluffs: Interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON has it."""
+        return {
+            "threshold": self.threshold,
+            "answered_correctly": self.answered_correctly.to_dict(),
+            "answered_wrongly": self.answered_wrongly.to_dict(),
+            "given_up_wrongly": self.given_up_wrongly.to_dict(),
+            "bluffs": self.bluffs.to_dict(),
+        }
+
+
+def sweep(distances: Distances, *, thresholds: Sequence[float] | None = None) -> list[SweepRow]:
+    """Return what becomes of the questions at each threshold.
+
+    Parameters
+    ----------
+    distances : Distances
+    thresholds : sequence of float, optional
+        By default 21 that divide the range of the distances evenly, its ends included.
+    """
+    near, far = _array(distances.answerable), _array(distances.unanswerable)
+    answers = near if distances.answers is None else _array(distances.answers)
+    if thresholds is None:
+        finite = np.concatenate([near, far])
+        finite = finite[np.isfinite(finite)]
+        thresholds = np.linspace(finite.min(), finite.max(), 21).tolist() if finite.size else []
+    rows = []
+    for threshold in thresholds:
+        answered, right = int((near <= threshold).sum()), int((answers <= threshold).sum())
+        rows.append(
+            SweepRow(
+                threshold=threshold,
+                answered_correctly=wilson(right, near.size),
+                answered_wrongly=wilson(answered - right, near.size),
+                given_up_wrongly=wilson(near.size - answered, near.size),
+                bluffs=wilson(int((far <= threshold).sum()), far.size),
+            )
+        )
+    return rows
+
+
+def separability(distances: Distances, *, seed: int = 0) -> Interval:
+    """Return how often an answerable question is nearer than an unanswerable one: the area under the ROC curve.
+
+    0.5 means that distances say nothing, 1 that a threshold parts them without error; ties count half (it is the
+    Mann-Whitney statistic over its maximum: Hanley and McNeil, Radiology 1982). The interval is a bootstrap over the
+    questions of either kind; NaN where one kind is missing.
+    """
+    near, far = _array(distances.answerable), np.sort(_array(distances.unanswerable))
+    if not near.size or not far.size:
+        return Interval(math.nan, math.nan, math.nan)
+    random = np.random.default_rng(seed)
+    drawn = [_auc(random.choice(near, near.size), np.sort(random.choice(far, far.size))) for _ in range(DRAWS)]
+    low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
+    return Interval(_auc(near, far), low, high)
+
+
+def _auc(near: FloatArray, sorted_far: FloatArray) -> float:
+    beyond = sorted_far.size - sorted_far.searchsorted(near, side="right")
+    ties = sorted_far.searchsorted(near, side="right") - sorted_far.searchsorted(near, side="left")
+    return float((beyond + 0.5 * ties).sum() / (near.size * sorted_far.size))
+
+
+def _array(values: Sequence[float]) -> FloatArray:
+    return np.asarray(values, dtype=np.float64)
+
+
+def _or_infinite(distance: float | None) -> float:
+    return math.inf if distance is None else distance

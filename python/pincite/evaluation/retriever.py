@@ -1,0 +1,219 @@
+"""What is evaluated: anything that gives passages for a question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, get_args
+
+from pincite.config import DEFAULT_MAX_DISTANCE, IndexConfig
+from pincite.core.arguments import integer, one_of
+from pincite.errors import InvalidInputError
+from pincite.retrieve.legs import Leg, bm25_leg, dense_leg
+from pincite.retrieve.pipeline import search
+from pincite.retrieve.result import RerankOrder
+from pincite.store.snapshot import Snapshot
+from pincite.types import TextEncoder, TextReranker
+
+__all__ = ["IndexRetriever", "Indexed", "Pipeline", "Retrieval", "Retrieved", "Retriever", "ask", "of_knowledge_base"]
+
+Pipeline = Literal["default", "bm25", "dense", "hybrid", "hybrid+rerank"]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """A passage as a retriever gives it.
+
+    Attributes
+    ----------
+    document_id : str
+    start, end : int
+        What is quoted of the document's canonical text, in code points.
+    covered_start : int
+        Where the text that was searched begins: `start`, or below it where there is an overlap.
+    distance : float or None
+        1 - cosine between question and passage, where the retriever knows it.
+    logit : float or None
+        The reranker's.
+    """
+
+    document_id: str
+    start: int
+    end: int
+    covered_start: int
+    distance: float | None = None
+    logit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The passages for a question, best first; none is a refusal.
+
+    Attributes
+    ----------
+    passages : tuple of Retrieved
+    nearest_distance : float or None
+        Of all candidates, whether or not they passed a threshold.
+    timings : dict of str to float
+        Milliseconds by stage, and "total".
+    """
+
+    passages: tuple[Retrieved, ...]
+    nearest_distance: float | None = None
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+
+Retriever = Callable[[str], Sequence[Retrieved] | Retrieval]
+"""What can be evaluated: the text of a question in, passages out."""
+
+
+class Indexed(Protocol):
+    """What an evaluation needs of an index; `pincite.KnowledgeBase` is one."""
+
+    @property
+    def config(self) -> IndexConfig:
+        """How documents are cut and indexed."""
+
+    def snapshot(self) -> Snapshot:
+        """Return the generation that searches see."""
+
+    def encoder(self) -> TextEncoder:
+        """Return the embedding model."""
+
+    def reranker(self) -> TextReranker:
+        """Return the cross-encoder."""
+
+
+class IndexRetriever:
+    """A pipeline over one generation of an index: see `of_knowledge_base`.
+
+    Attributes
+    ----------
+    snapshot : Snapshot
+    encoder : callable
+        Gives the encoder, loaded when it is needed.
+    depth : int
+        How many passages it returns.
+    """
+
+    def __init__(self, kb: Indexed, pipeline: Pipeline, depth: int, max_distance: float | None) -> None:
+        self.snapshot = kb.snapshot()
+        self.encoder = kb.encoder
+        self._kb = kb
+        self._pipeline = pipeline
+        self.depth = depth
+        self._max_distance = max_distance
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the results depend on beside the documents, as JSON."""
+        uses_vectors = self._pipeline != "bm25"
+        reranks = self._pipeline in {"default", "hybrid+rerank"}
+        return {
+            "retriever": "pincite",
+            "pipeline": self._pipeline,
+            "max_distance": self._max_distance,
+            "index": self._kb.config.to_dict(),
+            "encoder": dict(self._kb.encoder().stamp) if uses_vectors else None,
+            "reranker": dict(self._kb.reranker().stamp) if reranks else None,
+        }
+
+    def __call__(self, question: str) -> Retrieval:
+        """Answer a question."""
+        if self._pipeline in {"bm25", "dense"}:
+            return self._one_leg(question)
+        order: RerankOrder = "none" if self._pipeline == "hybrid" else "fused"
+        result = search(
+            self.snapshot,
+            question,
+            encoder=self._kb.encoder,
+            reranker=self._kb.reranker,
+            k=self.depth,
+            max_distance=self._max_distance,
+            candidates=max(50, self.depth),
+            order=order,
+        )
+        passages = tuple(
+            Retrieved(hit.document_id, hit.start, hit.end, hit.covered_start, hit.distance, hit.rerank_logit)
+            for hit in result
+        )
+        return Retrieval(passages, result.nearest_distance, result.timings)
+
+    def _one_leg(self, question: str) -> Retrieval:
+        started = time.perf_counter()
+        if not len(self.snapshot):
+            return Retrieval(())
+        if self._pipeline == "bm25":
+            leg = bm25_leg(self.snapshot, question, self.depth)
+            distances: dict[int, float] = {}
+        else:
+            leg = dense_leg(self.snapshot, self._kb.encoder().encode_batch([question]).vectors[0], self.depth)
+            distances = {key: max(0.0, 1.0 - cosine) for key, cosine in leg.scores.items()}
+        passages = self._passages(leg, distances)
+        total = 1000 * (time.perf_counter() - started)
+        return Retrieval(passages, min(distances.values(), default=None), {"total": total})
+
+    def _passages(self, leg: Leg, distances: Mapping[int, float]) -> tuple[Retrieved, ...]:
+        passages = []
+        for key in leg.keys:
+            distance = distances.get(key)
+            if self._max_distance is not None and distance is not None and distance > self._max_distance:
+                continue
+            chunk = self.snapshot.chunk(key)
+            id = self.snapshot.document(chunk.document).id
+            passages.append(Retrieved(id, chunk.start, chunk.end, chunk.covered_start, distance))
+        return tuple(passages)
+
+
+def of_knowledge_base(
+    kb: Indexed, *, pipeline: Pipeline = "default", depth: int = 20, max_distance: float | None = None
+) -> IndexRetriever:
+    """Return a pipeline over the present generation of an index as something that can be evaluated.
+
+    Parameters
+    ----------
+    kb : KnowledgeBase
+    pipeline : {"default", "bm25", "dense", "hybrid", "hybrid+rerank"}
+        "default" is `KnowledgeBase.search` as it is without arguments, threshold included. The others find without a
+        threshold, unless there is a `max_distance`: the words alone, the vectors alone, both, both and the reranker.
+    depth : int, default 20
+        How many passages to return.
+    max_distance : float, optional
+        Another threshold. "bm25" measures no distance and takes none.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such pipeline, or "bm25" is given a threshold.
+    """
+    one_of(pipeline, "pipeline", get_args(Pipeline))
+    if pipeline == "bm25" and max_distance is not None:
+        raise InvalidInputError("pipeline is 'bm25', which measures no distance; leave max_distance out")
+    if pipeline == "default" and max_distance is None:
+        max_distance = DEFAULT_MAX_DISTANCE
+    return IndexRetriever(kb, pipeline, integer(depth, "depth", at_least=1), max_distance)
+
+
+def ask(retriever: Retriever, question: str, *, depth: int) -> Retrieval:
+    """Return what a retriever gives for a question, cut at a depth and timed if it does not time itself.
+
+    Raises
+    ------
+    InvalidInputError
+        If it gives something that is no passage.
+    """
+    started = time.perf_counter()
+    given = retriever(question)
+    total = 1000 * (time.perf_counter() - started)
+    retrieval = given if isinstance(given, Retrieval) else Retrieval(tuple(given))
+    for passage in retrieval.passages:
+        if not isinstance(passage, Retrieved) or not 0 <= passage.covered_start <= passage.start <= passage.end:
+            raise InvalidInputError(
+                f"the retriever gave {passage!r} for {question!r}, wanted Retrieved passages with "
+                "0 <= covered_start <= start <= end"
+            )
+    passages = retrieval.passages[:depth]
+    nearest = retrieval.nearest_distance
+    if nearest is None:
+        nearest = min((passage.distance for passage in passages if passage.distance is not None), default=None)
+    return Retrieval(passages, nearest, retrieval.timings or {"total": total})

@@ -1,0 +1,132 @@
+"""`pincite.evaluate`: ask every question, judge what comes back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from pincite.core.arguments import integer
+from pincite.errors import InvalidInputError
+from pincite.evaluation.chunks import IndexChunks
+from pincite.evaluation.gold import Documents, GoldSet
+from pincite.evaluation.outcome import ExcerptsWanted, judge
+from pincite.evaluation.report import Report
+from pincite.evaluation.retriever import Indexed, IndexRetriever, Pipeline, Retriever, ask, of_knowledge_base
+from pincite.types import Document
+
+__all__ = ["evaluate"]
+
+_SHOWN = 5
+
+
+def evaluate(
+    subject: Indexed | IndexRetriever | Retriever,
+    gold: GoldSet | str | os.PathLike[str],
+    *,
+    pipeline: Pipeline = "default",
+    depth: int = 20,
+    threshold: float | None = None,
+    excerpts: ExcerptsWanted = "any",
+    seed: int = 0,
+    documents: Iterable[Document] | None = None,
+    name: str | None = None,
+) -> Report:
+    """Measure how well questions are answered, and how well those without an answer are refused.
+
+    A question counts as answered at the rank of the first passage that covers one of its excerpts whole, by offsets,
+    within ``[covered_start, end)``; where documents are graded instead, at that of the first relevant document.
+
+    Parameters
+    ----------
+    subject : KnowledgeBase or callable
+        A callable takes the text of a question and returns `Retrieved` passages, best first, none for a refusal; so any
+        other retriever is measured on the same questions.
+    gold : GoldSet or path
+    pipeline : {"default", "bm25", "dense", "hybrid", "hybrid+rerank"}
+        Of a knowledge base: see `of_knowledge_base`.
+    depth : int, default 20
+        How many passages to ask for. R@20 needs 20.
+    threshold : float, optional
+        The greatest distance at which a passage of a knowledge base is an answer: see `of_knowledge_base`.
+    excerpts : {"any", "all"}, default "any"
+        Whether one excerpt is an answer, or all of them are, each from whatever passage.
+    seed : int, default 0
+        Of the bootstrap.
+    documents : iterable of Document, optional
+        For a callable: the documents with the texts that offsets count in, so that the gold set can be checked. A
+        knowledge base has its own.
+    name : str, optional
+        What to call it in tables; by default the pipeline or the callable's name.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    InvalidInputError
+        If the gold set is not in order (the message lists why), an argument is out of its range, or a callable returns
+        something else.
+
+    Examples
+    --------
+    >>> import pincite
+    >>> with pincite.open("kb") as kb:  # doctest: +SKIP
+    ...     print(pincite.evaluate(kb, "gold.jsonl").table())
+    """
+    depth = integer(depth, "depth", at_least=1)
+    seed = integer(seed, "seed", at_least=0)
+    retriever = _retriever(subject, pipeline, depth, threshold)
+    chunks = IndexChunks(retriever.snapshot) if isinstance(retriever, IndexRetriever) else None
+    texts = _texts(chunks, documents)
+    if not isinstance(gold, GoldSet):
+        gold = GoldSet.load(gold, documents=texts)
+    if problems := gold.check(texts):
+        shown = "; ".join(problems[:_SHOWN])
+        more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        raise InvalidInputError(f"the gold set {gold.name} has {len(problems)} faults, wanted none: {shown}{more}")
+    outcomes, milliseconds = [], []
+    for question in gold:
+        retrieval = ask(retriever, question.text, depth=depth)
+        outcomes.append(judge(question, retrieval, excerpts=excerpts, chunks=chunks))
+        milliseconds.append(retrieval.timings["total"])
+    described = _description(retriever)
+    return Report(
+        name=name or described.get("pipeline") or described["retriever"],
+        gold={"name": gold.name, "questions": len(gold), "sha256": gold.sha256, "checked": texts is not None},
+        configuration={**described, "depth": depth, "excerpts": excerpts, "seed": seed},
+        generation=retriever.snapshot.generation if isinstance(retriever, IndexRetriever) else None,
+        documents_sha256=None if chunks is None else chunks.sha256,
+        outcomes=tuple(outcomes),
+        cost=chunks.cost(retriever.encoder()) if chunks and isinstance(retriever, IndexRetriever) else None,
+        milliseconds=tuple(milliseconds),
+    )
+
+
+def _retriever(subject: Any, pipeline: Pipeline, depth: int, threshold: float | None) -> Retriever:
+    if not callable(subject):
+        if not hasattr(subject, "snapshot"):
+            raise InvalidInputError(
+                f"given was {type(subject).__name__}, wanted a KnowledgeBase, or a callable from a question to passages"
+            )
+        return of_knowledge_base(subject, pipeline=pipeline, depth=depth, max_distance=threshold)
+    if pipeline != "default" or threshold is not None:
+        raise InvalidInputError("pipeline and threshold are those of a knowledge base; a callable has its own")
+    if isinstance(subject, IndexRetriever) and subject.depth < depth:
+        raise InvalidInputError(f"depth is {depth}, the retriever returns {subject.depth} passages at most")
+    return subject  # type: ignore[no-any-return]
+
+
+def _texts(chunks: IndexChunks | None, documents: Iterable[Document] | None) -> Documents | None:
+    if chunks is not None:
+        if documents is not None:
+            raise InvalidInputError("documents are given, a knowledge base has its own; leave them out")
+        return chunks.document
+    return None if documents is None else {document.id: document for document in documents}.get
+
+
+def _description(retriever: Retriever) -> dict[str, Any]:
+    if isinstance(retriever, IndexRetriever):
+        return retriever.describe()
+    return {"retriever": getattr(retriever, "__qualname__", type(retriever).__qualname__)}
