@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from pincite.core.arguments import number
 from pincite.errors import InvalidInputError
@@ -17,6 +19,7 @@ from pincite.evaluation.statistics import Interval, upper_bound, wilson
 
 __all__ = ["Calibration", "calibrate", "stamp_of"]
 
+FloatArray = npt.NDArray[np.float64]
 Verdict = Literal["set", "too few questions", "not separable"]
 
 
@@ -141,14 +144,13 @@ def calibrate(
         )
     threshold = _below(far, allowed, near)
     answered = wilson(int((near <= threshold).sum()), near.size)
-    n_bluffs = int((far <= threshold).sum())
     if answered.low <= max_bluffs or apart.low <= 0.5:
         return refused(
             "not separable",
-            f"with bluffs kept at {max_bluffs:.3g}, a threshold of {threshold:.3f} answers {answered} of the answerable "
-            f"questions, separability {apart}: distances do not tell the two apart",
+            f"a threshold of {threshold:.3f}, which keeps bluffs at {max_bluffs:.3g}, answers {answered} of the "
+            f"answerable questions, separability {apart}: distances do not tell the two apart",
         )
-    bound = upper_bound(n_bluffs, far.size, confidence=confidence)
+    bound = upper_bound(allowed, far.size, confidence=confidence)
     return Calibration(
         verdict="set",
         threshold=threshold,
@@ -156,7 +158,7 @@ def calibrate(
         f"{confidence:g} at most {bound:.3f} of the unanswerable ones",
         separability=apart,
         answered=answered,
-        bluffs=wilson(n_bluffs, far.size),
+        bluffs=wilson(int((far <= threshold).sum()), far.size),
         bluff_bound=bound,
         max_bluffs=max_bluffs,
         confidence=confidence,
@@ -166,14 +168,14 @@ def calibrate(
 
 def _most_bluffs(n: int, max_bluffs: float, confidence: float) -> int | None:
     """Return the most bluffs of n questions that still keep the bound; None where not even none does."""
-    kept = [r for r in range(n) if upper_bound(r, n, confidence=confidence) <= max_bluffs]
+    kept = takewhile(lambda r: upper_bound(r, n, confidence=confidence) <= max_bluffs, range(n))
     return max(kept, default=None)
 
 
-def _below(far: Any, allowed: int, near: Any) -> float:
+def _below(far: FloatArray, allowed: int, near: FloatArray) -> float:
     """Return a threshold below the distance of the first unanswerable question too many: midway to the one before."""
     limit = float(far[allowed])
-    before = [value for value in (*near.tolist(), *far.tolist()) if value < limit]
+    before: list[float] = [value for value in (*near.tolist(), *far.tolist()) if value < limit]
     if not before:
         return float(np.nextafter(limit, -math.inf))
     return (max(before) + limit) / 2 if math.isfinite(limit) else max(before)
