@@ -1,0 +1,391 @@
+"""Each measure on cases whose answer is written out, and what a report promises."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import pincite
+from pincite.errors import InvalidInputError
+from pincite.evaluation import (
+    Excerpt,
+    GoldSet,
+    Question,
+    Retrieval,
+    Retrieved,
+    evaluate,
+    of_knowledge_base,
+)
+from pincite.types import Document
+from stub_models import StubEncoder, StubReranker
+
+TEXT = "0123456789" * 10
+DOCUMENTS = [Document("d", TEXT, markup="plain"), Document("e", TEXT, markup="plain")]
+
+
+def excerpt(start: int, end: int, document: str = "d") -> Excerpt:
+    return Excerpt(document, start, end, TEXT[start:end])
+
+
+def passage(start: int, end: int, document: str = "d", *, covered: int | None = None, distance: float | None = None):
+    return Retrieved(document, start, end, start if covered is None else covered, distance)
+
+
+def asked(answers: dict[str, list[Retrieved]], *questions: Question, **options) -> pincite.evaluation.Report:
+    """Evaluate a retriever that gives the same passages for a question as are written here."""
+    return evaluate(lambda text: answers.get(text, []), GoldSet("gold", questions), documents=DOCUMENTS, **options)
+
+
+def values(report) -> dict[str, float]:
+    return {name: interval.value for name, interval in report.measures.items()}
+
+
+def test_a_passage_answers_if_it_covers_the_excerpt_whole():
+    question = Question("1", "q", (excerpt(10, 20),))
+    for given, rank in [
+        ([passage(10, 20)], 1),
+        ([passage(11, 30), passage(0, 19), passage(5, 25)], 3),
+        ([passage(12, 30, covered=10)], 1),  # the overlap was searched
+        ([passage(12, 30, covered=11)], None),
+        ([passage(10, 20, "e")], None),
+        ([passage(10, 15), passage(15, 20)], None),  # two halves are no whole
+        ([], None),
+    ]:
+        (outcome,) = asked({"q": given}, question).outcomes
+        assert outcome.rank == rank, given
+        assert outcome.refused == (not given)
+
+
+def test_any_excerpt_answers_or_all_of_them():
+    question = Question("1", "q", (excerpt(0, 5), excerpt(50, 60)))
+    both = {"q": [passage(90, 99), passage(50, 70), passage(80, 90), passage(0, 10)]}
+    one = {"q": [passage(0, 10)]}
+    assert [asked(answers, question).outcomes[0].rank for answers in (both, one)] == [2, 1]
+    assert [asked(answers, question, excerpts="all").outcomes[0].rank for answers in (both, one)] == [4, None]
+    with pytest.raises(InvalidInputError, match="excerpts is 'some', wanted one of 'any', 'all'"):
+        asked(both, question, excerpts="some")
+
+
+def test_every_measure_of_excerpts():
+    """Answered at rank 1, at rank 3 (one excerpt of two; its other at 5), and not at all."""
+    noise = [passage(90, 95), passage(95, 99)]
+    report = asked(
+        {"a": [passage(10, 20)], "b": [*noise, passage(0, 12), passage(1, 12), passage(40, 60)], "c": noise},
+        Question("1", "a", (excerpt(10, 20),)),
+        Question("2", "b", (excerpt(0, 10), excerpt(45, 50))),
+        Question("3", "c", (excerpt(30, 31),)),
+    )
+    found = values(report)
+    assert [found[f"R@{k}"] for k in (1, 4, 8, 20)] == pytest.approx([1 / 3, 2 / 3, 2 / 3, 2 / 3])
+    assert report.measures["R@4"] == pincite.evaluation.statistics.wilson(2, 3)
+    assert found["MRR"] == pytest.approx((1 + 1 / 3) / 3)
+    ndcg = (1 / math.log2(4) + 1 / math.log2(6)) / (1 + 1 / math.log2(3))
+    assert found["nDCG@10"] == pytest.approx((1 + ndcg) / 3)
+    assert found["MAP"] == pytest.approx((1 + (1 / 3 + 2 / 5) / 2) / 3)
+    assert [found[f"recall@{k}"] for k in (1, 4, 8)] == pytest.approx([1 / 3, 1.5 / 3, 2 / 3])
+    assert found["failure rate@20"] == pytest.approx(1 / 3)
+    assert "destroyed" not in found
+    assert report.destroyed is None
+    assert [outcome.destroyed for outcome in report.outcomes] == [None] * 3
+    # characters of the first five: 10 of 10 retrieved; 15 of 15 excerpted, 52 retrieved; none of 9
+    assert found["character recall@5"] == pytest.approx(2 / 3)
+    assert found["character precision@5"] == pytest.approx((1 + 15 / (5 + 4 + 12 + 11 + 20)) / 3)
+    assert found["character iou@5"] == pytest.approx((1 + 15 / 52) / 3)
+
+
+def test_characters_of_overlaps_are_not_quoted_and_repeated_ones_cost_precision():
+    question = Question("1", "q", (excerpt(10, 20), excerpt(15, 30)))
+    (outcome,) = asked({"q": [passage(20, 40, covered=5), passage(35, 45), passage(0, 10, "e")]}, question).outcomes
+    assert outcome.overlap == (10 / 20, 10 / 40, 10 / 50)
+    assert asked({}, question).outcomes[0].overlap == (0.0, 0.0, 0.0)
+
+
+def test_a_passage_that_covers_two_excerpts_finds_both():
+    question = Question("1", "q", (excerpt(0, 5), excerpt(5, 9)))
+    (outcome,) = asked({"q": [passage(0, 10)]}, question).outcomes
+    assert (outcome.ndcg, outcome.average_precision, outcome.recalls[1]) == (1.0, 1.0, 1.0)
+
+
+def test_graded_documents_rank_by_their_best_passage():
+    question = Question("1", "q", grades={"d": 1, "e": 3, "gone": 2, "x": 0})
+    given = [passage(0, 1, "x"), passage(0, 1, "x"), passage(0, 1), passage(5, 9), passage(3, 4, "e")]
+    report = asked({"q": given}, question)
+    (outcome,) = report.outcomes
+    assert outcome.rank == 2
+    assert outcome.ndcg == pytest.approx(
+        (1 / math.log2(3) + 3 / math.log2(4)) / (3 + 2 / math.log2(3) + 1 / math.log2(4))
+    )
+    assert outcome.average_precision == pytest.approx((1 / 2 + 2 / 3) / 3)
+    assert outcome.recalls == {1: 0.0, 4: 2 / 3, 8: 2 / 3, 20: 2 / 3}
+    assert outcome.overlap is None
+    assert "by a document that is graded above 0" in report.table()
+
+
+def test_what_is_beyond_the_depth_does_not_count():
+    question = Question("1", "q", (excerpt(0, 5),))
+    given = {"q": [passage(50, 60)] * 4 + [passage(0, 9)]}
+    assert asked(given, question, depth=5).outcomes[0].rank == 5
+    report = asked(given, question, depth=4)
+    assert report.outcomes[0].rank is None
+    assert "R@8" not in report.measures
+    assert values(report)["failure rate@4"] == 1.0
+
+
+def test_refusals_are_counted_both_ways():
+    report = asked(
+        {"right": [passage(0, 9)], "wrong": [passage(9, 19)], "bluff": [passage(0, 9)], "leak": [passage(2, 3)]},
+        Question("1", "right", (excerpt(0, 9),)),
+        Question("2", "wrong", (excerpt(0, 9),)),
+        Question("3", "given up", (excerpt(0, 9),)),
+        Question("4", "refused", answerable=False),
+        Question("5", "bluff", answerable=False),
+        Question("6", "leak", (excerpt(0, 9),), answerable=False, forbidden=True),
+        Question("7", "kept", (excerpt(0, 9),), answerable=False, forbidden=True),
+    )
+    assert {name: interval.value for name, interval in report.refusal.items()} == pytest.approx(
+        {"answered correctly": 1 / 3, "answered wrongly": 1 / 3, "given up wrongly": 1 / 3, "bluffs": 0.5, "leaks": 0.5}
+    )
+    assert values(report)["R@1"] == pytest.approx(1 / 3)  # of those that have an answer
+    assert "| bluffs | 0.500 |" in report.table()
+    assert asked({}, Question("1", "q", (excerpt(0, 9),))).refusal == {}
+
+
+def test_a_bluff_about_a_forbidden_question_that_shows_nothing_of_it_is_no_leak():
+    question = Question("1", "q", (excerpt(0, 9),), answerable=False, forbidden=True)
+    report = asked({"q": [passage(9, 19), passage(0, 9, "e")]}, question)
+    assert (report.refusal["bluffs"].value, report.refusal["leaks"].value) == (1.0, 0.0)
+
+
+def test_families_are_given_apart():
+    report = asked(
+        {"a": [passage(0, 9)]},
+        Question("1", "a", (excerpt(0, 9),), family="course"),
+        Question("2", "b", (excerpt(0, 9),), family="ticket"),
+    )
+    assert {name: found["R@1"].value for name, found in report.families.items()} == {"course": 1.0, "ticket": 0.0}
+    assert "| ticket (1) | value |" in report.table()
+
+
+def test_distances_are_the_nearest_and_that_of_the_answer():
+    question = Question("1", "q", (excerpt(0, 9),))
+    given = [passage(50, 60, distance=0.2), passage(0, 9, distance=0.3), passage(0, 20, distance=0.1)]
+    (outcome,) = asked({"q": given}, question).outcomes
+    assert (outcome.distance, outcome.answer_distance) == (0.1, 0.3)
+    gold = GoldSet("gold", (question,))
+    (outcome,) = evaluate(lambda text: Retrieval((), 0.7), gold).outcomes
+    assert (outcome.distance, outcome.answer_distance, outcome.refused) == (0.7, None, True)
+
+
+def test_a_gold_set_with_faults_is_refused():
+    faulty = [Question(str(i), "q", (Excerpt("d", 1, 3, "ab"),)) for i in range(7)]
+    with pytest.raises(InvalidInputError, match=r"gold has 7 faults, wanted none: question '0': .* and 2 more"):
+        asked({}, *faulty)
+    report = evaluate(lambda text: [], GoldSet("gold", tuple(faulty)))
+    assert not report.gold["checked"]
+    assert "was not held against the documents" in report.table()
+
+
+def test_what_is_no_retriever_is_refused(tmp_path):
+    gold = GoldSet("gold", (Question("1", "q", answerable=False),))
+    for subject, options, message in [
+        (7, {}, "given was int, wanted a KnowledgeBase, or a callable"),
+        (lambda text: [("d", 0, 1)], {}, r"the retriever gave \('d', 0, 1\) for 'q', wanted Retrieved"),
+        (lambda text: [Retrieved("d", 5, 3, 5)], {}, "wanted Retrieved passages with"),
+        (lambda text: [], {"pipeline": "bm25"}, "those of a knowledge base; a callable has its own"),
+        (lambda text: [], {"threshold": 0.5}, "those of a knowledge base"),
+        (lambda text: [], {"depth": 0}, "depth is 0, wanted at least 1"),
+        (lambda text: [], {"seed": -1}, "seed is -1"),
+    ]:
+        with pytest.raises(InvalidInputError, match=message):
+            evaluate(subject, gold, **options)
+
+
+HANDBOOK = """# Pumps
+
+A pump moves water. The pump stops at eighty degrees.
+
+## Limits
+
+Error E4711 means that it is dry. Close the red valve before the crew sleeps.
+"""
+SAILS = "# Sails\n\nA sail catches wind. The jib is twelve square metres.\n"
+
+
+def quoted(document: str, text: str) -> Excerpt:
+    start = {"pumps": HANDBOOK, "sails": SAILS}[document].index(text)
+    return Excerpt(document, start, start + len(text), text)
+
+
+GOLD = GoldSet(
+    "handbook",
+    (
+        Question("stops", "when stops the pump", (quoted("pumps", "The pump stops at eighty degrees."),)),
+        Question("valve", "close the red valve", (quoted("pumps", "Close the red valve before the crew sleeps."),)),
+        Question("jib", "jib square metres", (quoted("sails", "The jib is twelve square metres."),)),
+        Question("wage", "zzz minimum wage", answerable=False),
+    ),
+)
+
+
+def opened(path, **config):
+    kb = pincite.open(
+        path,
+        create=True,
+        encoder=StubEncoder(),
+        reranker=StubReranker(),
+        config=pincite.IndexConfig(**config) if config else None,
+    )
+    kb.add([Document("pumps", HANDBOOK), Document("sails", SAILS)], progress=False)
+    return kb
+
+
+@pytest.fixture
+def kb(tmp_path):
+    with opened(tmp_path / "kb") as made:
+        yield made
+
+
+@pytest.mark.parametrize("pipeline", ["default", "bm25", "dense", "hybrid", "hybrid+rerank"])
+def test_a_knowledge_base_is_measured_by_any_pipeline(kb, pipeline):
+    report = evaluate(kb, GOLD, pipeline=pipeline)
+    assert values(report)["R@4"] == 1.0
+    assert values(report)["destroyed"] == 0.0
+    assert report.name == pipeline
+    assert report.generation == kb.generation
+    assert report.gold["checked"]
+    assert set(report.latency()) == {"p50_ms", "p95_ms", "mean_ms"}
+    assert all(outcome.distance is None for outcome in report.outcomes) == (pipeline == "bm25")
+    assert any(outcome.logit is not None for outcome in report.outcomes) == (pipeline in {"default", "hybrid+rerank"})
+
+
+def test_a_pipeline_finds_what_searching_finds(kb):
+    retriever = of_knowledge_base(kb)
+    for question in GOLD:
+        wanted = kb.search(question.text, k=20)
+        found = retriever(question.text)
+        assert [(p.document_id, p.start, p.end, p.distance, p.logit) for p in found.passages] == [
+            (hit.document_id, hit.start, hit.end, hit.distance, hit.rerank_logit) for hit in wanted
+        ]
+        assert found.nearest_distance == wanted.nearest_distance
+
+
+def test_a_threshold_refuses(kb):
+    everything = evaluate(kb, GOLD, pipeline="dense")
+    assert everything.refusal["bluffs"].value == 1.0
+    nothing = evaluate(kb, GOLD, pipeline="dense", threshold=0.0)
+    assert nothing.refusal["given up wrongly"].value == 1.0
+    assert nothing.refusal["bluffs"].value == 0.0
+    nearest = [outcome.distance for outcome in everything.outcomes]
+    assert [outcome.distance for outcome in nothing.outcomes] == nearest
+    with pytest.raises(InvalidInputError, match="'bm25', which measures no distance"):
+        evaluate(kb, GOLD, pipeline="bm25", threshold=0.5)
+    with pytest.raises(InvalidInputError, match="pipeline is 'words', wanted one of"):
+        evaluate(kb, GOLD, pipeline="words")
+
+
+def test_blind_cuts_destroy_answers_and_the_report_names_them(tmp_path):
+    with opened(tmp_path / "kb", strategy="A", target=64) as kb:
+        report = evaluate(kb, GOLD, pipeline="bm25")
+        cut = [
+            question.id
+            for question in GOLD
+            if question.answerable and question.excerpts[0].start // 64 != (question.excerpts[0].end - 1) // 64
+        ]
+        assert 0 < len(cut) < 3
+        assert list(report.destroyed) == cut
+        assert values(report)["destroyed"] == pytest.approx(len(cut) / 3)
+        assert f"No chunk holds the answer of: {', '.join(cut)}." in report.table()
+        assert values(report)["failure rate@20"] >= len(cut) / 3
+
+
+def test_overlap_repairs_what_a_blind_cut_destroys(tmp_path):
+    with opened(tmp_path / "kb", strategy="B", target=64, overlap=50) as kb:
+        assert evaluate(kb, GOLD, pipeline="bm25").destroyed == ()
+
+
+def test_the_cost_of_an_index_is_counted(tmp_path):
+    with opened(tmp_path / "kb", strategy="E", target=200) as kb:
+        kb.add([Document("long", "## One\n\n" + "word " * 300 + ".", title="Long")], progress=False)
+        cost = evaluate(kb, GOLD_OF_STRATEGY_E, pipeline="bm25").cost
+        chunks = [
+            chunk
+            for id, text, title in (("pumps", HANDBOOK, ""), ("long", "## One\n\n" + "word " * 300 + ".", "Long"))
+            for chunk in pincite.chunk(text, title=title or id, strategy="E", target=200)
+        ]
+        assert cost.chunks == len(chunks) == kb.status().chunks
+        assert cost.characters == sum(len(chunk.content) for chunk in chunks)
+        headers = [chunk.embedded_text.removesuffix(chunk.content) for chunk in chunks]
+        assert cost.header_tokens == sum(len(header.split()) for header in headers) > 0
+        lost = [max(0, len(chunk.embedded_text.split()) + 2 - 256) for chunk in chunks]
+        assert (cost.truncated_chunks, cost.lost_tokens) == (sum(map(bool, lost)), sum(lost))
+        assert cost.lost_tokens == kb.status().truncated_tokens > 0
+        assert 0 < cost.nbytes < kb.status().nbytes
+
+
+GOLD_OF_STRATEGY_E = GoldSet("limits", GOLD.questions[1:2])
+
+
+def test_replaced_documents_are_not_counted(kb):
+    kb.add([Document("pumps", "# Pumps\n\nNew.\n")], progress=False)
+    with pytest.raises(InvalidInputError, match="it occurs nowhere"):
+        evaluate(kb, GOLD)
+    report = evaluate(kb, GoldSet("sails", GOLD.questions[2:3]))
+    assert report.cost.chunks == kb.status().chunks == 2
+    assert values(report)["R@1"] == 1.0
+
+
+def test_two_runs_give_the_same_bytes(kb, tmp_path):
+    GOLD.save(tmp_path / "handbook.jsonl")
+    first, second = (json.dumps(evaluate(kb, gold).to_dict()) for gold in (GOLD, tmp_path / "handbook.jsonl"))
+    assert first == second
+    assert "ms" not in json.loads(first)
+    again = evaluate(kb, GOLD).to_dict()
+    assert again["configuration"]["seed"] == 0
+    assert again["generation"] == 1
+    with opened(tmp_path / "again") as rebuilt:
+        assert evaluate(rebuilt, GOLD).to_dict()["questions"] == again["questions"]
+        assert evaluate(rebuilt, GOLD).documents_sha256 == again["documents_sha256"]
+    assert evaluate(kb, GOLD).table() == evaluate(kb, GOLD).table()
+
+
+def test_the_configuration_hash_follows_the_configuration(kb):
+    reports = [
+        evaluate(kb, GOLD),
+        evaluate(kb, GOLD, seed=1),
+        evaluate(kb, GOLD, depth=8),
+        evaluate(kb, GOLD, excerpts="all"),
+        evaluate(kb, GOLD, threshold=0.5),
+        evaluate(kb, GOLD, pipeline="hybrid"),
+    ]
+    assert len({report.configuration_hash for report in reports}) == len(reports)
+    assert reports[0].configuration_hash == evaluate(kb, GOLD, name="other").configuration_hash
+    before = reports[0].documents_sha256
+    kb.add([Document("more", "More.")], progress=False)
+    later = evaluate(kb, GOLD)
+    assert later.configuration_hash == reports[0].configuration_hash
+    assert later.documents_sha256 != before
+
+
+def test_one_evaluation_sees_one_generation(kb):
+    """A commit in the middle of it changes nothing."""
+    retriever = of_knowledge_base(kb)
+    wanted = evaluate(retriever, GOLD).to_dict()
+    kb.add([Document("pumps", HANDBOOK + "\nClose the red valve, pump, jib, square metres.\n")], progress=False)
+    assert evaluate(retriever, GOLD).to_dict() == wanted
+    with pytest.raises(InvalidInputError, match="depth is 21, the retriever returns 20 passages at most"):
+        evaluate(retriever, GOLD, depth=21)
+    with pytest.raises(InvalidInputError, match="a knowledge base has its own"):
+        evaluate(kb, GOLD, documents=DOCUMENTS)
+
+
+def test_an_empty_index_refuses_everything(tmp_path):
+    gold = GoldSet("nothing", (Question("1", "q", answerable=False),))
+    with pincite.open(tmp_path / "kb", create=True, encoder=StubEncoder(), reranker=StubReranker()) as kb:
+        for pipeline in ("default", "bm25", "dense"):
+            report = evaluate(kb, gold, pipeline=pipeline)
+            assert report.refusal["bluffs"].value == 0.0
+            assert report.cost.chunks == 0
+            assert report.to_dict()["measures"]["R@1"] == {"value": None, "low": 0.0, "high": 1.0}
+            assert "| R@1 | no question | |" in report.table()

@@ -1,0 +1,184 @@
+"""Thresholds: what is answered at each, and one that is only set where the questions can carry it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pincite.errors import InvalidInputError
+from pincite.evaluation import (
+    Distances,
+    Excerpt,
+    GoldSet,
+    Question,
+    Retrieval,
+    Retrieved,
+    calibrate,
+    distances_of,
+    evaluate,
+    separability,
+    sweep,
+)
+from pincite.evaluation.calibration import stamp_of
+from pincite.evaluation.statistics import upper_bound, wilson
+
+some = st.lists(st.integers(0, 20).map(lambda i: i / 10), min_size=1, max_size=30)
+
+
+def test_a_sweep_counts_all_four_ends():
+    distances = Distances([0.1, 0.2, 0.3, 0.4], [0.25, 0.5], answers=[0.1, math.inf, 0.35, 0.4])
+    low, high, all_ = sweep(distances, thresholds=[0.2, 0.3, 0.5])
+    assert (low.answered_correctly, low.answered_wrongly) == (wilson(1, 4), wilson(1, 4))
+    assert (low.given_up_wrongly, low.bluffs) == (wilson(2, 4), wilson(0, 2))
+    # at 0.3 the third is answered, but the passage that answers it is farther
+    assert (high.answered_correctly, high.answered_wrongly) == (wilson(1, 4), wilson(2, 4))
+    assert (high.given_up_wrongly, high.bluffs) == (wilson(1, 4), wilson(1, 2))
+    assert (all_.answered_correctly, all_.answered_wrongly) == (wilson(3, 4), wilson(1, 4))
+    assert (all_.given_up_wrongly, all_.bluffs) == (wilson(0, 4), wilson(2, 2))
+    assert json.loads(json.dumps(low.to_dict()))["bluffs"]["value"] == 0.0
+
+
+@given(some, some)
+def test_a_sweep_goes_one_way_and_adds_up(near, far):
+    rows = sweep(Distances(near, far))
+    assert len(rows) == 21
+    assert rows[0].threshold == min(near + far)
+    assert rows[-1].bluffs.value == rows[-1].answered_correctly.value == 1.0
+    for before, row in zip(rows, rows[1:], strict=False):
+        assert row.bluffs.value >= before.bluffs.value
+        assert row.given_up_wrongly.value <= before.given_up_wrongly.value
+    for row in rows:
+        parts = (row.answered_correctly, row.answered_wrongly, row.given_up_wrongly)
+        assert sum(part.value for part in parts) == pytest.approx(1.0)
+
+
+def test_questions_without_a_candidate_are_never_answered():
+    (row,) = sweep(Distances([math.inf, 0.1], [math.inf]), thresholds=[2.0])
+    assert (row.given_up_wrongly, row.bluffs) == (wilson(1, 2), wilson(0, 1))
+    assert sweep(Distances([math.inf], [])) == []
+
+
+@given(some, some)
+def test_separability_is_the_share_of_pairs_in_order(near, far):
+    pairs = [(a < b) + 0.5 * (a == b) for a in near for b in far]
+    assert separability(Distances(near, far)).value == pytest.approx(sum(pairs) / len(pairs))
+
+
+def test_separability_has_its_ends():
+    assert separability(Distances([0.1, 0.2], [0.3, 0.4])).value == 1.0
+    assert separability(Distances([0.3, 0.4], [0.1, 0.2])).value == 0.0
+    equal = separability(Distances([0.3] * 5, [0.3] * 5))
+    assert (equal.value, equal.low, equal.high) == pytest.approx((0.5, 0.5, 0.5))
+    assert math.isnan(separability(Distances([0.3], [])).value)
+
+
+NEAR = [0.2 + i / 500 for i in range(100)]  # to 0.4
+FAR = [0.5 + i / 500 for i in range(100)]
+
+
+def test_a_threshold_that_parts_the_two():
+    found = calibrate(Distances(NEAR, FAR))
+    # one bluff of 100 keeps the bound of 5 % and two do not: the threshold is between the first two, less the second
+    assert upper_bound(1, 100) < 0.05 < upper_bound(2, 100)
+    assert found.verdict == "set"
+    assert FAR[0] < found.threshold < FAR[1]
+    assert found.threshold == pytest.approx((FAR[0] + FAR[1]) / 2)
+    assert (found.answered.value, found.bluffs.value) == (1.0, 0.01)
+    assert found.bluff_bound == upper_bound(1, 100)
+    assert found.separability.value == 1.0
+    assert json.loads(json.dumps(found.to_dict()))["verdict"] == "set"
+
+
+@given(
+    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60),
+    st.lists(st.floats(0.3, 1.3), min_size=1, max_size=120),
+    st.sampled_from([0.05, 0.1, 0.3]),
+)
+def test_the_bound_holds_and_no_larger_threshold_keeps_it(near, far, max_bluffs):
+    found = calibrate(Distances(near, far), max_bluffs=max_bluffs)
+    if found.threshold is None:
+        assert found.verdict in {"too few questions", "not separable"}
+        return
+    bluffs = sum(distance <= found.threshold for distance in far)
+    assert upper_bound(bluffs, len(far)) <= found.bluff_bound <= max_bluffs
+    reached = min(distance for distance in far if distance > found.threshold)
+    assert upper_bound(sum(distance <= reached for distance in far), len(far)) > max_bluffs
+
+
+def test_too_few_questions_set_nothing():
+    found = calibrate(Distances(NEAR, FAR[:58]))
+    assert (found.verdict, found.threshold) == ("too few questions", None)
+    assert "100 answerable and 58 unanswerable questions" in found.reason
+    assert "needs at least 1 and 59" in found.reason
+    assert calibrate(Distances(NEAR, FAR[:59])).verdict == "set"
+    assert calibrate(Distances([], FAR)).verdict == "too few questions"
+    assert calibrate(Distances(NEAR, [])).to_dict()["separability"]["value"] is None
+
+
+def test_what_cannot_be_told_apart_sets_nothing():
+    for far in (NEAR, [0.1 + i / 500 for i in range(100)]):
+        found = calibrate(Distances(NEAR, far))
+        assert (found.verdict, found.threshold) == ("not separable", None)
+        assert "distances do not tell the two apart" in found.reason
+        assert json.loads(json.dumps(found.to_dict()))["threshold"] is None
+
+
+def test_some_overlap_costs_answers():
+    found = calibrate(Distances(NEAR, [0.3 + i / 500 for i in range(100)]))
+    assert found.verdict == "set"
+    assert 0.3 < found.threshold < 0.304
+    assert found.answered.value == pytest.approx(0.51, abs=0.011)
+
+
+def test_distances_are_checked():
+    for arguments, message in [
+        (([math.nan], []), "answerable holds a NaN"),
+        (([], ["far"]), "unanswerable is 'far', wanted a number"),
+        (([0.1], [], [0.1, 0.2]), "answers has 2 values, answerable has 1"),
+    ]:
+        with pytest.raises(InvalidInputError, match=message):
+            Distances(*arguments)
+    for options in ({"max_bluffs": 0.0}, {"confidence": 1.0}):
+        with pytest.raises(InvalidInputError, match="wanted more than 0 and less than 1"):
+            calibrate(Distances(NEAR, FAR), **options)
+
+
+def measured(distance_of):
+    questions = [Question(f"n{i}", f"near {i}", (Excerpt("d", 0, 1, "x"),)) for i in range(5)]
+    questions += [Question(f"f{i}", f"far {i}", answerable=False) for i in range(60)]
+
+    def retriever(text):
+        distance = distance_of(*text.split())
+        found = [Retrieved("d", 7, 9, 7, distance)] * 2 + [Retrieved("d", 0, 9, 0, distance + 0.05)]
+        return Retrieval(tuple(found), distance)
+
+    return evaluate(retriever, GoldSet("gold", tuple(questions)))
+
+
+def test_a_report_gives_its_distances():
+    report = measured(lambda kind, i: 0.1 if kind == "near" else 0.9)
+    distances = distances_of(report)
+    assert (distances.answerable, distances.unanswerable) == ([0.1] * 5, [0.9] * 60)
+    assert distances.answers == pytest.approx([0.15] * 5)
+    far_down = dataclasses.replace(report.outcomes[0], rank=5)
+    unfound = dataclasses.replace(report.outcomes[1], distance=None, rank=None)
+    changed = dataclasses.replace(report, outcomes=(far_down, unfound, *report.outcomes[2:]))
+    assert distances_of(changed).answers[:2] == [math.inf, math.inf]
+    assert distances_of(changed).answerable[:2] == [0.1, math.inf]
+
+
+def test_a_calibration_lapses_when_what_it_was_set_on_changes():
+    report = measured(lambda kind, i: 0.1 if kind == "near" else 0.9)
+    found = calibrate(report)
+    assert found.verdict == "set"
+    assert found.lapsed(stamp_of(report)) == []
+    configuration = {**report.configuration, "encoder": {"model": "other"}}
+    changed = dataclasses.replace(report, configuration=configuration, documents_sha256="new")
+    assert found.lapsed(stamp_of(changed)) == ["documents_sha256", "encoder"]
+    reseeded = dataclasses.replace(report, configuration={**report.configuration, "seed": 9, "depth": 8})
+    assert found.lapsed(stamp_of(reseeded)) == []
