@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pincite.cite.context import Context, NoAnswer
     from pincite.cite.resolve import Passage
     from pincite.cite.verification import Verification
+    from pincite.evaluation.run import evaluate
     from pincite.knowledge_base import KnowledgeBase, Status, open, resolve
     from pincite.models.encoder import Encoder
     from pincite.models.reranker import Reranker
@@ -63,6 +64,7 @@ __all__ = [
     "__version__",
     "chunk",
     "errors",
+    "evaluate",
     "highlights",
     "open",
     "resolve",
@@ -88,6 +90,7 @@ _LAZY = {
     "SearchResult": "retrieve.result",
     "Status": "knowledge_base",
     "Verification": "cite.verification",
+    "evaluate": "evaluation.run",
     "open": "knowledge_base",
     "resolve": "knowledge_base",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 
@@ -49,7 +50,7 @@ def test_a_sweep_goes_one_way_and_adds_up(near, far):
     assert len(rows) == 21
     assert rows[0].threshold == min(near + far)
     assert rows[-1].bluffs.value == rows[-1].answered_correctly.value == 1.0
-    for before, row in zip(rows, rows[1:], strict=False):
+    for before, row in itertools.pairwise(rows):
         assert row.bluffs.value >= before.bluffs.value
         assert row.given_up_wrongly.value <= before.given_up_wrongly.value
     for row in rows:
@@ -170,6 +171,19 @@ def test_a_report_gives_its_distances():
     changed = dataclasses.replace(report, outcomes=(far_down, unfound, *report.outcomes[2:]))
     assert distances_of(changed).answers[:2] == [math.inf, math.inf]
     assert distances_of(changed).answerable[:2] == [0.1, math.inf]
+
+
+def test_a_report_gives_its_logits_the_same_way():
+    """The smaller the better, as with distances."""
+    question = Question("1", "q", (Excerpt("d", 0, 1, "x"),))
+    passages = [Retrieved("d", 7, 9, 7, 0.1, 3.5), Retrieved("d", 0, 9, 0, 0.2, -1.0), Retrieved("d", 8, 9, 8, 0.2)]
+    gold = GoldSet("gold", (question, Question("2", "f", answerable=False), Question("3", "n", answerable=False)))
+    answers = {"q": passages, "f": passages[1:], "n": passages[2:]}
+    distances = distances_of(evaluate(answers.get, gold), score="logit")
+    assert (distances.answerable, distances.answers) == ([-3.5], [1.0])
+    assert distances.unanswerable == [1.0, math.inf]
+    with pytest.raises(InvalidInputError, match="score is 'bm25', wanted one of"):
+        distances_of(evaluate(answers.get, gold), score="bm25")
 
 
 def test_a_calibration_lapses_when_what_it_was_set_on_changes():

@@ -15,7 +15,6 @@ from pincite.evaluation.statistics import (
     Interval,
     bootstrap_mean,
     holm,
-    least_detectable,
     least_wins,
     sign_test,
     upper_bound,
@@ -80,13 +79,6 @@ def test_the_sign_test_sums_what_is_at_least_as_lopsided(wins, losses):
 def test_the_fewest_wins_are_significant_and_one_less_is_not(losses, alpha):
     wins = least_wins(losses, alpha=alpha)
     assert sign_test(wins, losses) <= alpha < sign_test(wins - 1, losses)
-
-
-def test_what_a_number_of_questions_can_show():
-    assert least_detectable(64) == 6 / 64
-    assert least_detectable(5) > 1.0
-    assert least_detectable(0) == math.inf
-    assert least_detectable(64, discordant=0.05) == (least_wins(3) - 3) / 64 > 6 / 64
 
 
 @given(counts, st.sampled_from([0.8, 0.95, 0.99]))

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pincite.core.arguments import integer
+from pincite.core.arguments import integer, one_of
 from pincite.errors import InvalidInputError
 from pincite.evaluation.outcome import ANSWER_K
 from pincite.evaluation.report import Report
-from pincite.evaluation.statistics import Interval, bootstrap_mean, holm, least_detectable, least_wins, sign_test
+from pincite.evaluation.statistics import Interval, bootstrap_mean, holm, least_wins, sign_test
 
 __all__ = ["Comparison", "compare", "compare_all"]
 
@@ -25,12 +25,12 @@ class Comparison:
     ----------
     old, new : str
         The names of the reports.
-    k : int
-        A question is answered where one of the first `k` passages answers it.
+    by : str
+        The measure that the pairs were held against: "R@4", "MRR", "nDCG@10" or "MAP".
     n : int
         Questions that were compared.
     gained, lost : tuple of str
-        The questions that only the new one answers, and only the old one, by id.
+        The questions on which the new one is better, and worse, by id. By R@4, those that only one of them answers.
     destroyed : tuple of str
         The questions whose answer some chunk of the old index holds and none of the new one.
     p : float
@@ -43,7 +43,7 @@ class Comparison:
 
     old: str
     new: str
-    k: int
+    by: str
     n: int
     gained: tuple[str, ...]
     lost: tuple[str, ...]
@@ -63,27 +63,31 @@ class Comparison:
         counts = f"{len(self.gained)} gained, {len(self.lost)} lost of {self.n}"
         p = f"p = {self.adjusted_p:.2g}"
         if not self.distinguishable:
-            return f"not distinguishable: {self.new} and {self.old} ({counts}, {p}); {self.least_detectable}"
+            return (
+                f"not distinguishable by {self.by}: {self.new} and {self.old} ({counts}, {p}); {self.least_detectable}"
+            )
         better = "better" if len(self.gained) > len(self.lost) else "worse"
-        return f"{self.new} is {better} than {self.old} ({counts}, {p})"
+        return f"{self.new} is {better} than {self.old} by {self.by} ({counts}, {p})"
 
     @property
     def least_detectable(self) -> str:
         """The smallest difference that so many questions can show, in words."""
-        least = least_detectable(self.n, alpha=ALPHA)
-        if least > 1.0:
-            return f"with {self.n} questions no difference can be seen, wanted at least {least_wins(0, alpha=ALPHA)}"
+        fewest = least_wins(0, alpha=ALPHA)
+        if self.n < fewest:
+            return f"with {self.n} questions no difference can be seen, wanted at least {fewest}"
         beside = min(len(self.gained), len(self.lost))
+        words = f"with {self.n} questions you cannot see less than {fewest} of them ({fewest / self.n:.1%})"
+        if not beside:
+            return words
         net = least_wins(beside, alpha=ALPHA) - beside
-        words = f"with {self.n} questions you cannot see less than {100 * least:.1f} points"
-        return words if not beside else f"{words}, and beside {beside} lost ones less than {100 * net / self.n:.1f}"
+        return f"{words}, and while {beside} go the other way less than {net} more ({net / self.n:.1%})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as JSON has it."""
         return {
             "old": self.old,
             "new": self.new,
-            "k": self.k,
+            "by": self.by,
             "n": self.n,
             "gained": list(self.gained),
             "lost": list(self.lost),
@@ -96,7 +100,7 @@ class Comparison:
         }
 
 
-def compare(old: Report, new: Report, *, k: int = ANSWER_K) -> Comparison:
+def compare(old: Report, new: Report, *, k: int = ANSWER_K, by: str | None = None) -> Comparison:
     """Compare two reports on the same questions, pair by pair.
 
     Parameters
@@ -104,12 +108,15 @@ def compare(old: Report, new: Report, *, k: int = ANSWER_K) -> Comparison:
     old, new : Report
         Of one gold set.
     k : int, default 4
-        At most the depth of either.
+        A question is answered where one of the first `k` passages answers it; at most the depth of either.
+    by : {"R@k", "MRR", "nDCG@10", "MAP"}, optional
+        What makes a question a win or a loss; by default R@k, with `k` as given ("R@4"). Choose before you look: of
+        several tests, some are significant by chance.
 
     Raises
     ------
     InvalidInputError
-        If they are not of one gold set, count answers differently, or do not reach to `k`.
+        If they are not of one gold set, count answers differently, do not reach to `k`, or `by` is no such measure.
     """
     k = integer(k, "k", at_least=1, at_most=min(old.depth, new.depth))
     if old.gold["sha256"] != new.gold["sha256"]:
@@ -123,19 +130,20 @@ def compare(old: Report, new: Report, *, k: int = ANSWER_K) -> Comparison:
             f"{new.configuration['excerpts']!r}; evaluate both alike"
         )
     pairs = list(zip(old.answerable, new.answerable, strict=True))
-    gained = tuple(before.id for before, after in pairs if after.within(k) and not before.within(k))
-    lost = tuple(before.id for before, after in pairs if before.within(k) and not after.within(k))
     values = {
         f"R@{k}": [float(after.within(k)) - float(before.within(k)) for before, after in pairs],
         "MRR": [after.reciprocal_rank - before.reciprocal_rank for before, after in pairs],
         "nDCG@10": [after.ndcg - before.ndcg for before, after in pairs],
         "MAP": [after.average_precision - before.average_precision for before, after in pairs],
     }
+    by = one_of(f"R@{k}" if by is None else by, "by", values)
+    gained = tuple(before.id for (before, _), change in zip(pairs, values[by], strict=True) if change > 0)
+    lost = tuple(before.id for (before, _), change in zip(pairs, values[by], strict=True) if change < 0)
     p = sign_test(len(gained), len(lost))
     return Comparison(
         old=old.name,
         new=new.name,
-        k=k,
+        by=by,
         n=len(pairs),
         gained=gained,
         lost=lost,
@@ -146,7 +154,7 @@ def compare(old: Report, new: Report, *, k: int = ANSWER_K) -> Comparison:
     )
 
 
-def compare_all(old: Report, others: Sequence[Report], *, k: int = ANSWER_K) -> list[Comparison]:
+def compare_all(old: Report, others: Sequence[Report], *, k: int = ANSWER_K, by: str | None = None) -> list[Comparison]:
     """Compare several reports with one, their p-values corrected by Holm's method.
 
     Raises
@@ -154,6 +162,6 @@ def compare_all(old: Report, others: Sequence[Report], *, k: int = ANSWER_K) -> 
     InvalidInputError
         As `compare` does.
     """
-    comparisons = [compare(old, other, k=k) for other in others]
+    comparisons = [compare(old, other, k=k, by=by) for other in others]
     adjusted = holm([comparison.p for comparison in comparisons])
     return [replace(comparison, adjusted_p=p) for comparison, p in zip(comparisons, adjusted, strict=True)]

@@ -54,8 +54,8 @@ class Outcome:
         The nearest candidate's, whether or not it passed.
     answer_distance : float or None
         That of the passage at `rank`.
-    logit : float or None
-        The reranker's highest.
+    logit, answer_logit : float or None
+        The reranker's highest, and that of the passage at `rank`.
     ndcg, average_precision : float
         The former at 10.
     recalls : dict of int to float
@@ -75,6 +75,7 @@ class Outcome:
     distance: float | None
     answer_distance: float | None
     logit: float | None
+    answer_logit: float | None
     ndcg: float
     average_precision: float
     recalls: Mapping[int, float]
@@ -129,6 +130,7 @@ def judge(question: Question, retrieval: Retrieval, *, excerpts: ExcerptsWanted,
         distance=retrieval.nearest_distance,
         answer_distance=None if answer is None else answer.distance,
         logit=max((passage.logit for passage in passages if passage.logit is not None), default=None),
+        answer_logit=None if answer is None else answer.logit,
         ndcg=ndcg(run, grades, k=10),
         average_precision=average_precision(run, grades),
         recalls=recalls,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from pincite.core.arguments import number
+from pincite.core.arguments import number, one_of
 from pincite.errors import InvalidInputError
 from pincite.evaluation.outcome import ANSWER_K
 from pincite.evaluation.report import Report
@@ -52,17 +52,28 @@ class Distances:
             )
 
 
-def distances_of(report: Report) -> Distances:
+def distances_of(report: Report, *, score: Literal["distance", "logit"] = "distance") -> Distances:
     """Return the distances of a report's questions.
 
     An answer counts if it is among the first 4 passages. Take a report that was made without a threshold, or passages
     beyond it are missing.
+
+    Parameters
+    ----------
+    report : Report
+    score : {"distance", "logit"}
+        The distance of the nearest candidate; or the reranker's highest logit, its sign changed.
     """
+    outcomes, by_logit = report.outcomes, one_of(score, "score", ("distance", "logit")) == "logit"
+    nearest = {outcome.id: _or_infinite(outcome.logit, outcome.distance, by_logit) for outcome in outcomes}
     return Distances(
-        answerable=[_or_infinite(outcome.distance) for outcome in report.answerable],
-        unanswerable=[_or_infinite(outcome.distance) for outcome in report.unanswerable],
+        answerable=[nearest[outcome.id] for outcome in report.answerable],
+        unanswerable=[nearest[outcome.id] for outcome in report.unanswerable],
         answers=[
-            _or_infinite(outcome.answer_distance if outcome.within(ANSWER_K) else None) for outcome in report.answerable
+            _or_infinite(outcome.answer_logit, outcome.answer_distance, by_logit)
+            if outcome.within(ANSWER_K)
+            else math.inf
+            for outcome in report.answerable
         ],
     )
 
@@ -148,5 +159,7 @@ def _array(values: Sequence[float]) -> FloatArray:
     return np.asarray(values, dtype=np.float64)
 
 
-def _or_infinite(distance: float | None) -> float:
+def _or_infinite(logit: float | None, distance: float | None, by_logit: bool) -> float:
+    if by_logit:
+        return math.inf if logit is None else -logit
     return math.inf if distance is None else distance

@@ -15,7 +15,6 @@ __all__ = [
     "Interval",
     "bootstrap_mean",
     "holm",
-    "least_detectable",
     "least_wins",
     "sign_test",
     "upper_bound",
@@ -114,38 +113,19 @@ def sign_test(wins: int, losses: int) -> float:
 
 
 def least_wins(losses: int, *, alpha: float = 0.05) -> int:
-    """Return the fewest wins that `sign_test` finds significant beside a number of losses."""
+    """Return the fewest wins that `sign_test` finds significant beside a number of losses.
+
+    Less what is lost, they are the smallest difference that can be seen, of however many questions.
+
+    Examples
+    --------
+    >>> least_wins(0), least_wins(3)
+    (6, 13)
+    """
     wins = losses
     while sign_test(wins, losses) > alpha:
         wins += 1
     return wins
-
-
-def least_detectable(n: int, *, discordant: float = 0.0, alpha: float = 0.05) -> float:
-    """Return the smallest difference of two proportions that can be significant with n paired questions.
-
-    Parameters
-    ----------
-    n : int
-        Questions.
-    discordant : float, default 0
-        The share of questions that the worse configuration wins. With 0 the difference is the smallest of all: what
-        is below it cannot be seen with n questions, whatever happens.
-
-    Returns
-    -------
-    float
-        Above 1 where no difference can be significant.
-
-    Examples
-    --------
-    >>> least_detectable(64)  # six questions gained and none lost
-    0.09375
-    """
-    if n < 1:
-        return math.inf
-    losses = round(discordant * n)
-    return (least_wins(losses, alpha=alpha) - losses) / n
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
