@@ -27,13 +27,14 @@ from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
 from pincite.retrieve.pipeline import search
 from pincite.retrieve.result import RerankOrder, SearchResult
+from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import Ingestion, IngestReport
 from pincite.store.ledger import Ledger, ledger_of
 from pincite.store.preparing import checked_metadata, document_bytes
 from pincite.store.records import DocumentRecord, FailureRecord
 from pincite.store.snapshot import Snapshot
-from pincite.store.sources import FoundFile, discover
+from pincite.store.sources import Discovery, FoundFile, discover
 from pincite.types import Document, TextEncoder, TextReranker
 
 __all__ = ["KnowledgeBase", "Status", "open", "resolve"]
@@ -162,6 +163,20 @@ def open(
     ...     kb.context("why do all kernels give equal bits").citations[0].uri
     """
     folder = Path(path_text(path))
+    with naming_refusals(folder, "open the index"):
+        return _open(folder, create, read_only, verify, config, encoder, reranker, report)
+
+
+def _open(
+    folder: Path,
+    create: bool,
+    read_only: bool,
+    verify: bool,
+    config: IndexConfig | None,
+    encoder: str | os.PathLike[str] | TextEncoder | None,
+    reranker: str | os.PathLike[str] | TextReranker | None,
+    report: Callable[[str], None] | None,
+) -> KnowledgeBase:
     if flag(create, "create") and not (folder / "catalog.sqlite").exists():
         if flag(read_only, "read_only"):
             raise InvalidInputError("create and read_only are both True, wanted one of them")
@@ -214,6 +229,10 @@ class KnowledgeBase:
     ) -> None:
         """Close it."""
         self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse to be pickled."""
+        raise TypeError(f"a KnowledgeBase cannot be pickled; open {self._path} again in the other process")
 
     def __repr__(self) -> str:
         return f"<KnowledgeBase at {self._path}{'' if self._opened else ', closed'}>"
@@ -342,9 +361,22 @@ class KnowledgeBase:
             with _shown(progress, total) as show:
                 run = Ingestion(folder, writer, self.encoder(), shared, show)
                 report = run.run(items, found.sources)
+            report.missing = self._missing(paths, found)
         report.ignored = found.ignored
         report.seconds = time.perf_counter() - started
         return report
+
+    def _missing(self, paths: Iterable[Path], found: Discovery) -> list[str]:
+        """Return the documents that were read from below the paths and whose files are not there any more."""
+        folder = self._folder
+        sources = folder.catalog.sources()
+        here = {file.id for file in found.files}
+        below = [path.resolve() for path in paths]
+        return [
+            id
+            for source, id in folder.catalog.live_files()
+            if id not in here and any(_path_of(id, source, sources).is_relative_to(path) for path in below)
+        ]
 
     def search(
         self,
@@ -554,7 +586,11 @@ def _shown(
 def _file_of(record: DocumentRecord, sources: Mapping[str, str]) -> Path | None:
     if record.source is None or record.source not in sources:
         return None
-    return Path(sources[record.source], record.id[len(record.source) + 1 :])
+    return _path_of(record.id, record.source, sources)
+
+
+def _path_of(id: str, source: str, sources: Mapping[str, str]) -> Path:
+    return Path(sources[source], id[len(source) + 1 :])
 
 
 def _ids_of_file(uri: str, sources: Mapping[str, str]) -> list[str]:

@@ -13,6 +13,7 @@ from pincite.core.chunking import chunk_document
 from pincite.errors import ExtractionError, InvalidInputError
 from pincite.extract import ExtractedText, extract
 from pincite.store.records import DocumentRecord, PreparedDocument
+from pincite.store.uris import document_uri
 from pincite.types import Document, TextEncoder
 
 __all__ = ["checked_metadata", "chunker_of", "content_hash", "document_bytes", "prepare_document", "prepare_file"]
@@ -79,7 +80,15 @@ def checked_metadata(metadata: Any, name: str) -> dict[str, Any]:
             f"{name} cannot be stored as JSON: {error}; give str, finite numbers, lists and dicts"
         ) from None
     kept: dict[str, Any] = json.loads(text)
+    if not _all_str_keys(metadata):
+        raise InvalidInputError(f"{name} has keys that are no str, wanted str alone, as JSON has them")
     return kept
+
+
+def _all_str_keys(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _all_str_keys(inner) for key, inner in value.items())
+    return not isinstance(value, (list, tuple)) or all(map(_all_str_keys, value))
 
 
 def prepare_file(
@@ -157,7 +166,7 @@ def _prepare(
     )
     record = DocumentRecord(
         id=id,
-        uri=uri,
+        uri=document_uri(uri),
         source=source,
         title=title,
         markup=extracted.markup,

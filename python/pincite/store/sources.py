@@ -50,8 +50,8 @@ def discover(
 ) -> Discovery:
     """Find the files at `paths`.
 
-    Folders are searched to any depth. Names that begin with a full stop, links to folders, and the index's own folder
-    are passed over, and said so.
+    Folders are searched to any depth. Names that begin with a full stop, links to folders or out of the folder, and the
+    index's own folder are passed over, and said so.
 
     Parameters
     ----------
@@ -131,6 +131,8 @@ def _files(path: Path, index_folder: Path, ignored: list[tuple[str, str]]) -> It
         for name in sorted(names):
             if name.startswith("."):
                 ignored.append((str(here / name), "hidden"))
+            elif (here / name).is_symlink() and not (here / name).resolve().is_relative_to(path):
+                ignored.append((str(here / name), "a link out of the folder"))
             else:
                 yield here / name
 
