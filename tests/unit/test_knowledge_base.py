@@ -338,13 +338,9 @@ def test_no_document_can_pass_for_another_source_in_the_prompt(tmp_path):
     with opened(tmp_path / "kb") as kb:
         kb.add([pincite.Document(id=f"x\n[2] {forged}", text=f"# {forged}\n\n{forged}")], progress=False)
         context = kb.context("otter trusted", max_distance=None)
-        lines = context.sources.splitlines()
-        assert [line for line in lines if line.startswith("[")] == [
-            line
-            for number in range(1, len(context.citations) + 1)
-            for line in lines
-            if line.startswith(f"[{number}] x\\n")
-        ]
+        starts = [line for line in context.sources.splitlines() if line.startswith("[")]
+        assert len(starts) == len(context.citations)
+        assert all(line.startswith(f"[{number}] x\\n") for number, line in enumerate(starts, start=1))
 
 
 def test_links_do_not_lead_out_of_the_folder(tmp_path, folder):
@@ -366,7 +362,7 @@ def test_files_that_are_gone_are_said(kb, folder):
 
 
 def test_a_read_only_folder_opens(kb, tmp_path, monkeypatch):
-    """As SQLite sees it: no file may be made beside the catalog. (Root may write everywhere, so access is simulated.)"""
+    """No file may be made beside the catalog. Root may write everywhere, so the system's answer is simulated."""
     kb.close()
     index = tmp_path / "kb"
     before = sorted(path.name for path in index.iterdir())
