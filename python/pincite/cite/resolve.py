@@ -97,7 +97,7 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str]) -> Passage:
             f"the fragment starts behind the end of {record.id!r}, which has {len(text)} characters; has the document "
             "become shorter since the URI was made?"
         )
-    sections = [section for section in segment.spans.sections_of(number) if section.start <= start]
+    section = segment.spans.section_at(number, start)
     integrity: Literal["ok", "changed", "unchecked"] = "unchecked"
     if md5 is not None:
         integrity = "ok" if md5 == record.text_hash else "changed"
@@ -108,7 +108,7 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str]) -> Passage:
         start=start,
         end=end,
         lines=segment.texts.lines(number, start, end),
-        heading_path=sections[-1].heading_path if sections else (),
+        heading_path=section.heading_path if section is not None else (),
         quote=text[start:end],
         integrity=integrity,
     )
