@@ -245,4 +245,4 @@ class Ingestion:
 
 
 def _size(item: FoundFile | Document) -> int:
-    return item.nbytes if isinstance(item, FoundFile) else len(item.text)
+    return item.nbytes if isinstance(item, FoundFile) else len(document_bytes(item))
