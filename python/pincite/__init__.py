@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from pincite.cite.context import Context, NoAnswer
     from pincite.cite.resolve import Passage
     from pincite.cite.verification import Verification
-    from pincite.knowledge_base import KnowledgeBase, Status, open, resolve
+    from pincite.knowledge_base import KnowledgeBase, open, resolve
     from pincite.models.encoder import Encoder
     from pincite.models.reranker import Reranker
     from pincite.retrieve.result import Hit, SearchResult
     from pincite.store.ingest import DocumentOutcome, IngestReport
     from pincite.store.ledger import DocumentLedger, Ledger
+    from pincite.store.status import Status
 
 __all__ = [
     "BM25Batch",
@@ -86,7 +87,7 @@ _LAZY = {
     "Passage": "cite.resolve",
     "Reranker": "models.reranker",
     "SearchResult": "retrieve.result",
-    "Status": "knowledge_base",
+    "Status": "store.status",
     "Verification": "cite.verification",
     "open": "knowledge_base",
     "resolve": "knowledge_base",
