@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     from pincite.cite.context import Context, NoAnswer
     from pincite.cite.resolve import Passage
     from pincite.cite.verification import Verification
+    from pincite.evaluation.gold import GoldSet
+    from pincite.evaluation.report import Report
     from pincite.evaluation.run import evaluate
-    from pincite.knowledge_base import KnowledgeBase, Status, open, resolve
+    from pincite.knowledge_base import KnowledgeBase, open, resolve
     from pincite.models.encoder import Encoder
     from pincite.models.reranker import Reranker
     from pincite.retrieve.result import Hit, SearchResult
     from pincite.store.ingest import DocumentOutcome, IngestReport
     from pincite.store.ledger import DocumentLedger, Ledger
+    from pincite.store.status import Status
 
 __all__ = [
     "BM25Batch",
@@ -44,6 +47,7 @@ __all__ = [
     "DocumentOutcome",
     "Encoder",
     "FlatIndex",
+    "GoldSet",
     "Hit",
     "HnswBatch",
     "HnswIndex",
@@ -54,6 +58,7 @@ __all__ = [
     "NoAnswer",
     "Passage",
     "PinciteError",
+    "Report",
     "Reranker",
     "SearchBatch",
     "SearchResult",
@@ -80,15 +85,17 @@ _LAZY = {
     "DocumentLedger": "store.ledger",
     "DocumentOutcome": "store.ingest",
     "Encoder": "models.encoder",
+    "GoldSet": "evaluation.gold",
     "Hit": "retrieve.result",
     "IngestReport": "store.ingest",
     "KnowledgeBase": "knowledge_base",
     "Ledger": "store.ledger",
     "NoAnswer": "cite.context",
     "Passage": "cite.resolve",
+    "Report": "evaluation.report",
     "Reranker": "models.reranker",
     "SearchResult": "retrieve.result",
-    "Status": "knowledge_base",
+    "Status": "store.status",
     "Verification": "cite.verification",
     "evaluate": "evaluation.run",
     "open": "knowledge_base",

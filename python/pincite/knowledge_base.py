@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
-from urllib.parse import unquote, urlsplit
 
 from pincite.cite.citation import Citation, cite
 from pincite.cite.context import Context, NoAnswer, context_of
@@ -27,81 +26,20 @@ from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
 from pincite.retrieve.pipeline import search
 from pincite.retrieve.result import RerankOrder, SearchResult
+from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import Ingestion, IngestReport
 from pincite.store.ledger import Ledger, ledger_of
-from pincite.store.preparing import checked_metadata, document_bytes
-from pincite.store.records import DocumentRecord, FailureRecord
+from pincite.store.preparing import checked_metadata, document_bytes, sorted_out
+from pincite.store.progress import Progress, shown
 from pincite.store.snapshot import Snapshot
-from pincite.store.sources import FoundFile, discover
+from pincite.store.sources import FoundFile, discover, file_of, ids_of_file, missing_files
+from pincite.store.status import Status, status_of
 from pincite.types import Document, TextEncoder, TextReranker
 
 __all__ = ["KnowledgeBase", "Status", "open", "resolve"]
 
 RERANK_ORDERS: dict[Any, RerankOrder] = {True: "fused", False: "none", "fused": "fused", "pure": "pure", "none": "none"}
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What an index holds, counted from what is there.
-
-    Attributes
-    ----------
-    path : str
-    generation : int
-        The number of its last commit.
-    documents, chunks, characters : int
-        That searches find.
-    truncated_tokens, unknown_tokens : int
-        Word pieces of chunks that the encoder's window cut off, and words that it has no pieces for.
-    failed : tuple of FailureRecord
-        Documents that could not be indexed.
-    segments : int
-    nbytes : int
-        On disk, all files.
-    encoder : dict or None
-        What the vectors depend on; None while there are none.
-    config : dict
-        How documents are cut and indexed.
-    sources : dict of str to str
-        The folders that files came from, by name.
-    """
-
-    path: str
-    generation: int
-    documents: int
-    chunks: int
-    characters: int
-    truncated_tokens: int
-    unknown_tokens: int
-    failed: tuple[FailureRecord, ...]
-    segments: int
-    nbytes: int
-    encoder: Mapping[str, Any] | None
-    config: Mapping[str, Any]
-    sources: Mapping[str, str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the status as JSON has it."""
-        return {
-            "path": self.path,
-            "generation": self.generation,
-            "documents": self.documents,
-            "chunks": self.chunks,
-            "characters": self.characters,
-            "truncated_tokens": self.truncated_tokens,
-            "unknown_tokens": self.unknown_tokens,
-            "failed": [
-                {"id": failure.id, "reason": failure.reason, "message": failure.message, "attempts": failure.attempts,
-                 "first_failed": failure.first_failed, "last_failed": failure.last_failed}
-                for failure in self.failed
-            ],
-            "segments": self.segments,
-            "nbytes": self.nbytes,
-            "encoder": None if self.encoder is None else dict(self.encoder),
-            "config": dict(self.config),
-            "sources": dict(self.sources),
-        }  # fmt: skip
 
 
 def open(
@@ -162,6 +100,20 @@ def open(
     ...     kb.context("why do all kernels give equal bits").citations[0].uri
     """
     folder = Path(path_text(path))
+    with naming_refusals(folder, "open the index"):
+        return _open(folder, create, read_only, verify, config, encoder, reranker, report)
+
+
+def _open(
+    folder: Path,
+    create: bool,
+    read_only: bool,
+    verify: bool,
+    config: IndexConfig | None,
+    encoder: str | os.PathLike[str] | TextEncoder | None,
+    reranker: str | os.PathLike[str] | TextReranker | None,
+    report: Callable[[str], None] | None,
+) -> KnowledgeBase:
     if flag(create, "create") and not (folder / "catalog.sqlite").exists():
         if flag(read_only, "read_only"):
             raise InvalidInputError("create and read_only are both True, wanted one of them")
@@ -214,6 +166,10 @@ class KnowledgeBase:
     ) -> None:
         """Close it."""
         self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse to be pickled."""
+        raise TypeError(f"a KnowledgeBase cannot be pickled; open {self._path} again in the other process")
 
     def __repr__(self) -> str:
         return f"<KnowledgeBase at {self._path}{'' if self._opened else ', closed'}>"
@@ -292,7 +248,7 @@ class KnowledgeBase:
         *,
         name: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        progress: bool | Callable[[float, float, str], None] = True,
+        progress: bool | Progress = True,
     ) -> IngestReport:
         """Index files, folders and documents. What has not changed since it was indexed is skipped.
 
@@ -330,7 +286,7 @@ class KnowledgeBase:
             If something cannot be written; what was committed before stays.
         """
         started = time.perf_counter()
-        paths, documents = _sorted_out(paths_or_documents)
+        paths, documents = sorted_out(paths_or_documents)
         shared = checked_metadata(metadata or {}, "metadata")
         documents = [
             replace(
@@ -343,9 +299,10 @@ class KnowledgeBase:
             found = discover(paths, known=folder.catalog.sources(), index_folder=folder.path, name=name)
             items: list[FoundFile | Document] = [*found.files, *documents]
             total = sum(item.nbytes if isinstance(item, FoundFile) else len(document_bytes(item)) for item in items)
-            with _shown(progress, total) as show:
+            with shown(progress, total) as show:
                 run = Ingestion(folder, writer, self.encoder(), shared, show)
                 report = run.run(items, found.sources)
+            report.missing = missing_files(paths, folder.catalog.live_files(), folder.catalog.sources())
         report.ignored = found.ignored
         report.seconds = time.perf_counter() - started
         return report
@@ -439,7 +396,7 @@ class KnowledgeBase:
         """Return the citations of a result's hits, numbered from 1."""
         sources = self._folder.catalog.sources()
         return tuple(
-            cite(hit, number=number, path=_file_of(hit.document, sources), texts=self)
+            cite(hit, number=number, path=file_of(hit.document, sources), texts=self)
             for number, hit in enumerate(result, start=1)
         )
 
@@ -459,7 +416,7 @@ class KnowledgeBase:
             If the index has no such document.
         """
         folder = self._folder
-        ids = _ids_of_file(word(uri, "uri"), folder.catalog.sources())
+        ids = ids_of_file(word(uri, "uri"), folder.catalog.sources())
         return resolve_uri(uri, folder=folder, ids=ids)
 
     def current_text(self, document_id: str, *, against: Literal["index", "source"]) -> CurrentText | None:
@@ -468,7 +425,7 @@ class KnowledgeBase:
         if found is None:
             return None
         record, segment, number = found
-        path = _file_of(record, self._folder.catalog.sources())
+        path = file_of(record, self._folder.catalog.sources())
         if against == "source" and path is not None:
             try:
                 return CurrentText(extract(path.read_bytes(), suffix=path.suffix).text)
@@ -478,24 +435,7 @@ class KnowledgeBase:
 
     def status(self) -> Status:
         """Return what the index holds."""
-        folder = self._folder
-        snapshot = folder.snapshot()
-        totals = folder.catalog.totals()
-        return Status(
-            path=str(folder.path),
-            generation=snapshot.generation,
-            documents=totals["documents"],
-            chunks=totals["chunks"],
-            characters=totals["characters"],
-            truncated_tokens=totals["truncated_tokens"],
-            unknown_tokens=totals["unknown_tokens"],
-            failed=tuple(folder.catalog.failures()),
-            segments=len(snapshot.segments),
-            nbytes=sum(file.stat().st_size for file in folder.path.rglob("*") if file.is_file()),
-            encoder=folder.encoder_stamp,
-            config=folder.config.to_dict(),
-            sources=folder.catalog.sources(),
-        )
+        return status_of(self._folder)
 
     def ledger(self) -> Ledger:
         """Account for every character of every document, and for the documents that failed.
@@ -506,67 +446,3 @@ class KnowledgeBase:
         snapshot = folder.snapshot()
         documents = folder.catalog.documents(snapshot.generation)
         return ledger_of(snapshot, documents, folder.catalog.failures(), strategy=folder.config.strategy)
-
-
-def _sorted_out(given: Any) -> tuple[list[Path], list[Document]]:
-    """Tell paths from documents."""
-    items = [given] if isinstance(given, (str, bytes, os.PathLike, Document)) else given
-    if not isinstance(items, Iterable):
-        raise InvalidInputError(f"given was {type(items).__name__}, wanted paths or documents")
-    paths: list[Path] = []
-    documents: dict[str, Document] = {}
-    for item in items:
-        if not isinstance(item, Document):
-            paths.append(Path(path_text(item)))
-            continue
-        document_bytes(item)  # raises what is wrong with it, before anything is written
-        if item.id in documents:
-            raise InvalidInputError(f"two documents have the id {item.id!r}; give each its own")
-        documents[item.id] = item
-    return paths, list(documents.values())
-
-
-@contextmanager
-def _shown(
-    progress: bool | Callable[[float, float, str], None], total: int
-) -> Iterator[Callable[[float, str], None] | None]:
-    """Give the callable that is told of every bit of progress."""
-    if callable(progress):
-        done = 0.0
-
-        def tell(more: float, id: str) -> None:
-            nonlocal done
-            done += more
-            progress(done, total, id)
-
-        yield tell
-    elif flag(progress, "progress"):
-        from tqdm import tqdm
-
-        # disable=None: only where standard error is a terminal
-        with tqdm(total=total, unit="B", unit_scale=True, disable=None, desc="indexing") as bar:
-
-            def advance(more: float, id: str) -> None:
-                bar.set_postfix_str(id[-40:], refresh=False)
-                bar.update(more)
-
-            yield advance
-    else:
-        yield None
-
-
-def _file_of(record: DocumentRecord, sources: Mapping[str, str]) -> Path | None:
-    if record.source is None or record.source not in sources:
-        return None
-    return Path(sources[record.source], record.id[len(record.source) + 1 :])
-
-
-def _ids_of_file(uri: str, sources: Mapping[str, str]) -> list[str]:
-    """Return the ids that the file of a file: URI may have."""
-    parts = urlsplit(uri)
-    if parts.scheme != "file":
-        return []
-    path = Path(unquote(parts.path))
-    return [
-        f"{name}/{path.relative_to(root).as_posix()}" for name, root in sources.items() if path.is_relative_to(root)
-    ]

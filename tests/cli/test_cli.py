@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import pincite
 from pincite.cli import VERBS, main, parser
+from pincite.errors import ModelFileError
 from stub_models import StubEncoder, StubReranker
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(autouse=True)
 def stub_models(monkeypatch):
     """Run the commands with models that need no weights."""
-    monkeypatch.setattr("pincite.knowledge_base.Encoder.load", lambda *arguments, **options: StubEncoder())
+    monkeypatch.setattr("pincite.models.encoder.Encoder.load", lambda *arguments, **options: StubEncoder())
     monkeypatch.setattr("pincite.knowledge_base.Reranker.load", lambda *arguments, **options: StubReranker())
 
 
@@ -70,7 +74,7 @@ def test_search_shows_passages_with_citations(kb, capsys):
 
 def test_context_is_prompt_and_citations_or_no(kb, capsys):
     shown = run(capsys, "context", kb, "pump stops", "--max-distance", 2).out
-    assert "\n[1] docs/pumps.md > Pumps\n# Pumps\n\nThe pump stops at 80 degrees.\n" in shown
+    assert "\n[1] docs/pumps.md > Pumps\n    # Pumps\n    \n    The pump stops at 80 degrees.\n" in shown
     assert re.search(r"^Citations:\n\n\[1\] docs/pumps\.md#char=0,38;", shown, re.MULTILINE)
     assert json_of(capsys, "context", kb, "pump stops", "--max-distance", 2)["citations"][0]["number"] == 1
     refused = run(capsys, "context", kb, "zebra", "--max-distance", 0.1, code=3)
@@ -107,7 +111,7 @@ def test_status_and_ledger(kb, capsys):
         (["cite", "KB", "other.md#char=1,2"], "no document"),
         (["cite", "KB", "docs/pumps.md#page=1"], "char=START,END"),
         (["index", "missing", "--into", "KB"], "nothing at missing"),
-        (["index", "missing", "--into", "KB", "--strategy", "E"], "was built with"),
+        (["index", "KB", "--into", "KB", "--strategy", "E"], "was built with --strategy structural"),
         (["models", "verify", "no/such"], "no/such"),
     ],
 )
@@ -118,6 +122,72 @@ def test_an_error_is_one_line_on_stderr(kb, capsys, arguments, said, tmp_path, m
     assert shown.err.startswith("pincite: ")
     assert said in shown.err
     assert shown.err.count("\n") == 1
+    shown = json_of(capsys, *[kb if argument == "KB" else argument for argument in arguments], code=1)
+    assert said in shown["message"]
+
+
+def test_what_fails_at_once_makes_no_index(tmp_path, capsys, monkeypatch):
+    run(capsys, "index", tmp_path / "missing", "--into", tmp_path / "new", code=1)
+    (tmp_path / "docs").mkdir()
+    run(capsys, "index", tmp_path / "docs", "--into", tmp_path / "new", "--strategy", "G", code=1)
+
+    def unreachable(*arguments, **options):
+        raise ModelFileError("no network")
+
+    monkeypatch.setattr("pincite.models.encoder.Encoder.load", unreachable)
+    run(capsys, "index", tmp_path / "docs", "--into", tmp_path / "new", code=1)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_reranker_that_is_not_there_is_said_before_any_question(kb, capsys, monkeypatch):
+    def missing(name, **options):
+        raise ModelFileError(f"there is no {name}")
+
+    monkeypatch.setattr("pincite.knowledge_base.Reranker.load", missing)
+    assert "there is no nope" in run(capsys, "search", kb, "zebra", "--reranker", "nope", code=1).err
+
+
+def test_a_question_may_come_in_words(kb, capsys):
+    quoted = json_of(capsys, "search", kb, "pump stops at", "--max-distance", 2)
+    assert json_of(capsys, "search", kb, "pump", "stops", "at", "--max-distance", 2)["question"] == quoted["question"]
+
+
+def test_no_name_writes_to_the_terminal(tmp_path, capsys):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a\x1b[31m\nb.png").write_bytes(b"x")
+    (tmp_path / "docs" / "c\x1b[31m\nd.md").write_text("# A \x1b[1m\n\nship \x1b[2J\n")
+    said = run(capsys, "index", tmp_path / "docs", "--into", tmp_path / "kb", "--quiet")
+    kb = tmp_path / "kb"
+    commands = (["status", kb], ["ledger", kb], ["search", kb, "ship", "--max-distance", 2])
+    shown = [said.err, *(run(capsys, *command).out for command in commands)]
+    assert not any("\x1b" in text for text in shown)
+    assert all("\\x1b[31m\\n" in text for text in shown)
+
+
+def test_a_log_gets_a_line_now_and_then(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("pincite.cli.index.SECONDS_BETWEEN_LINES", 0.0)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("ship")
+    said = run(capsys, "index", tmp_path / "docs", "--into", tmp_path / "kb")
+    assert "indexing: 100%, at docs/a.md" in said.err
+
+
+def test_a_full_disk_behind_the_output_is_one_line(kb):
+    program = (
+        "import sys; from unittest import mock; from stub_models import StubEncoder\n"
+        "with mock.patch('pincite.knowledge_base.Encoder.load', lambda *a, **o: StubEncoder()):\n"
+        "    from pincite.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *filter(None, sys.path)])}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", program, "status", kb],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+    assert (done.returncode, done.stderr) == (1, "pincite: cannot write the output: No space left on device\n")
 
 
 def test_ctrl_c_says_what_is_in_and_how_to_go_on(tmp_path, kb, capsys, monkeypatch):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.cite.locators import char_fragment, document_uri, parse_uri, span_of
+from pincite.cite.locators import char_fragment, parse_uri, span_of
 from pincite.errors import InvalidInputError
+from pincite.store.uris import document_uri
 
 HASH = "0123456789abcdef" * 2
 TEXT = st.text(st.sampled_from("ab é📷\r\n"), max_size=60)
@@ -53,7 +55,24 @@ def test_line_positions_are_between_lines(text, data):
 @given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1).filter(lambda id: id == id.strip()))
 def test_any_id_survives_in_a_uri(id):
     document, fragment = parse_uri(f"{document_uri(id)}#char=1,2")
-    assert (document, fragment.start, fragment.end) == (id, 1, 2)
+    assert (document, fragment.start, fragment.end) == (document_uri(id), 1, 2)
+    if "://" not in id:
+        assert unquote(document) == id
+    assert re.fullmatch(r"[!-~]+", document)
+
+
+@pytest.mark.parametrize(
+    ("url", "cited"),
+    [
+        ("https://example.org/a%20b?q=1&r=%23", "https://example.org/a%20b?q=1&r=%23"),
+        ("https://example.org/p#sec", "https://example.org/p"),
+        ("https://example.org/100%", "https://example.org/100%25"),
+        ("https://example.org/ä b<>", "https://example.org/%C3%A4%20b%3C%3E"),
+    ],
+)
+def test_a_url_stays_the_page_that_it_is(url, cited):
+    assert document_uri(url) == cited
+    assert document_uri(cited) == cited
 
 
 @pytest.mark.parametrize(
@@ -67,7 +86,19 @@ def test_the_open_forms_of_the_rfc(fragment, start, end):
 
 @pytest.mark.parametrize(
     "uri",
-    ["", " ", "x#", "x#char=", "x#char=,", "x#char=a", "x#char=9,3", "x#page=2", "x#char=1;md5=12", "x#char=-1,2"],
+    [
+        "",
+        " ",
+        "x#",
+        "x#char=",
+        "x#char=,",
+        "x#char=a",
+        "x#char=9,3",
+        "x#page=2",
+        "x#char=1;md5=12",
+        "x#char=-1,2",
+        "x#char=١,٢",
+    ],
 )
 def test_what_is_no_locator_is_refused(uri):
     with pytest.raises(InvalidInputError):
@@ -75,4 +106,4 @@ def test_what_is_no_locator_is_refused(uri):
 
 
 def test_a_uri_without_fragment_is_the_document():
-    assert parse_uri("a%20b.md") == ("a b.md", None)
+    assert parse_uri("a%20b.md") == ("a%20b.md", None)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pincite.cite.locators import char_fragment, document_uri
+from pincite.cite.locators import char_fragment
 from pincite.cite.verification import TextProvider, Verification, compare
 from pincite.errors import InvalidInputError
 from pincite.retrieve.result import Hit
@@ -98,21 +99,54 @@ class Citation:
         return {**values, "lines": list(self.lines), "heading_path": list(self.heading_path)}
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the citation that `to_dict` gave.
 
         Raises
         ------
         InvalidInputError
-            If something is missing or unknown.
+            If something is missing, unknown, of another type, or a span that no quote can have.
         """
+        if not isinstance(values, Mapping):
+            raise InvalidInputError(f"a citation is of type {type(values).__name__}, wanted the dict of to_dict")
         known = {item.name for item in fields(cls)} - {"_texts"}
         if set(values) != known:
             raise InvalidInputError(
                 f"a citation has {', '.join(sorted(known))}; missing: {sorted(known - set(values))}, "
                 f"unknown: {sorted(set(values) - known)}"
             )
+        for name, value in values.items():
+            if not _KINDS.get(name, _is_str)(value):
+                raise InvalidInputError(f"the citation's {name} is {value!r}, wanted what to_dict gives")
+        if not 0 <= values["start"] < values["end"] == values["start"] + len(values["quote"]):
+            raise InvalidInputError(
+                f"it spans [{values['start']}, {values['end']}) and quotes {len(values['quote'])} characters; "
+                "wanted as many as it spans, at least one"
+            )
         return cls(**{**values, "lines": tuple(values["lines"]), "heading_path": tuple(values["heading_path"])})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what it says, not where it comes from: `verify` then needs to be given a knowledge base."""
+        return type(self).from_dict, (self.to_dict(),)
+
+
+def _is_str(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_int(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_lines(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 2 and all(map(_is_int, value))
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(map(_is_str, value))
+
+
+_KINDS = {"number": _is_int, "start": _is_int, "end": _is_int, "lines": _is_lines, "heading_path": _is_path}
 
 
 def cite(hit: Hit, *, number: int, path: Path | None, texts: TextProvider | None = None) -> Citation:
@@ -126,7 +160,7 @@ def cite(hit: Hit, *, number: int, path: Path | None, texts: TextProvider | None
         crlf_before=(segment.texts.crlf_before(document, hit.start), segment.texts.crlf_before(document, hit.end)),
         text_hash=hit.document.text_hash,
     )
-    uri = document_uri(hit.document.uri)
+    uri = hit.document.uri
     return Citation(
         number=number,
         document_id=hit.document_id,

@@ -10,16 +10,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
 
 from pincite.core.markdown import line_starts
 from pincite.errors import InvalidInputError
 
-__all__ = ["Fragment", "char_fragment", "document_uri", "parse_uri", "span_of"]
+__all__ = ["Fragment", "char_fragment", "parse_uri", "span_of"]
 
 _FRAGMENT = re.compile(
-    r"(?P<scheme>char|line)=(?P<start>\d{0,15})(?:(?P<comma>,)(?P<end>\d{0,15}))?"
-    r"(?P<checks>(?:;(?:md5=[0-9A-Fa-f]{32}|length=\d{1,18})(?:,[\w.:+-]+)?)*)"
+    r"(?P<scheme>char|line)=(?P<start>[0-9]{0,15})(?:(?P<comma>,)(?P<end>[0-9]{0,15}))?"
+    r"(?P<checks>(?:;(?:md5=[0-9A-Fa-f]{32}|length=[0-9]{1,18})(?:,[\w.:+-]+)?)*)"
 )
 
 
@@ -53,13 +52,8 @@ def char_fragment(start: int, end: int, *, crlf_before: tuple[int, int], text_ha
     return f"char={start - crlf_before[0]},{end - crlf_before[1]};md5={text_hash},UTF-8"
 
 
-def document_uri(uri: str) -> str:
-    """Return a document's URI with what a URI cannot hold percent-encoded."""
-    return quote(uri, safe="/:@!$&'()*+,;=~-._" if "://" not in uri else "/:@!$&'()*+,;=~-._?%")
-
-
 def parse_uri(uri: str) -> tuple[str, Fragment | None]:
-    """Return the document's part of a URI, decoded, and the fragment, if there is one.
+    """Return the document's part of a URI, as it is written, and the fragment, if there is one.
 
     Raises
     ------
@@ -70,7 +64,7 @@ def parse_uri(uri: str) -> tuple[str, Fragment | None]:
         raise InvalidInputError(f"uri is {uri!r}, wanted the URI of a citation, such as guide.md#char=10,58")
     document, mark, fragment = uri.strip().partition("#")
     if not mark:
-        return unquote(document), None
+        return document, None
     found = _FRAGMENT.fullmatch(fragment)
     if found is None or not (found["start"] or found["end"]):
         raise InvalidInputError(
@@ -81,7 +75,7 @@ def parse_uri(uri: str) -> tuple[str, Fragment | None]:
     if end is not None and end < start:
         raise InvalidInputError(f"the fragment is {fragment!r}, it ends before it starts; exchange the two positions")
     md5 = re.search(r"md5=([0-9A-Fa-f]{32})", found["checks"])
-    return unquote(document), Fragment(found["scheme"], start, end, md5[1].lower() if md5 else None)
+    return document, Fragment(found["scheme"], start, end, md5[1].lower() if md5 else None)
 
 
 def span_of(fragment: Fragment, text: str) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from pincite.cite.locators import parse_uri, span_of
 from pincite.errors import InvalidInputError, PassageNotFoundError
@@ -71,16 +72,24 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str]) -> Passage:
     Raises
     ------
     InvalidInputError
-        If the URI cannot be read.
+        If the URI cannot be read, or several documents have it and it does not say which is meant.
     PassageNotFoundError
         If the index has no such document.
     """
     document, fragment = parse_uri(uri)
-    known = [document, *folder.catalog.live_ids(document), *ids]
-    found = next(filter(None, map(folder.find, known)), None)
-    if found is None:
-        raise PassageNotFoundError(f"the index has no document {document!r}; `pincite status` lists what it has")
-    record, segment, number = found
+    names = [*folder.catalog.live_ids(document), document, unquote(document), *ids]
+    found = [place for place in map(folder.find, dict.fromkeys(names)) if place is not None]
+    if not found:
+        raise PassageNotFoundError(f"the index has no document {document!r}; `pincite ledger` lists those it has")
+    md5 = None if fragment is None else fragment.md5
+    # Several documents may have one URI; the hash says which was meant.
+    meant = [place for place in found if place[0].text_hash == md5] or found
+    if len(meant) > 1 and md5 is None:
+        raise InvalidInputError(
+            f"{document!r} is the URI of {', '.join(repr(place[0].id) for place in meant[:5])} and possibly more; "
+            "give the whole URI of a citation, whose md5= says which is meant"
+        )
+    record, segment, number = meant[0]
     text = segment.texts.text(number)
     start, end = (0, len(text)) if fragment is None else span_of(fragment, text)
     if start >= len(text) and fragment is not None and fragment.start > 0:
@@ -88,10 +97,10 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str]) -> Passage:
             f"the fragment starts behind the end of {record.id!r}, which has {len(text)} characters; has the document "
             "become shorter since the URI was made?"
         )
-    sections = [section for section in segment.spans.sections_of(number) if section.start <= start]
+    section = segment.spans.section_at(number, start)
     integrity: Literal["ok", "changed", "unchecked"] = "unchecked"
-    if fragment is not None and fragment.md5 is not None:
-        integrity = "ok" if fragment.md5 == record.text_hash else "changed"
+    if md5 is not None:
+        integrity = "ok" if md5 == record.text_hash else "changed"
     return Passage(
         uri=uri,
         document_id=record.id,
@@ -99,7 +108,7 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str]) -> Passage:
         start=start,
         end=end,
         lines=segment.texts.lines(number, start, end),
-        heading_path=sections[-1].heading_path if sections else (),
+        heading_path=section.heading_path if section is not None else (),
         quote=text[start:end],
         integrity=integrity,
     )

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pincite import __version__
-from pincite.cli import cite, context, index, ledger, models, search, status
+from pincite.cli import cite, context, eval, index, ledger, models, search, status
+from pincite.cli.arguments import print_json, tell
 from pincite.errors import PinciteError
 
 __all__ = ["VERBS", "main"]
@@ -24,6 +25,7 @@ VERBS: dict[str, Any] = {
     "cite": cite,
     "status": status,
     "ledger": ledger,
+    "eval": eval,
     "models": models,
 }
 
@@ -57,10 +59,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = VERBS[given.verb].run(given)
         sys.stdout.flush()
     except PinciteError as error:
-        print(f"pincite: {error}", file=sys.stderr)
+        if given.json:
+            print_json({"error": type(error).__name__, "message": str(error)})
+        tell(f"pincite: {error}")
         return ERROR
-    except BrokenPipeError:  # whoever read our output has enough
+    except OSError as error:
+        # Standard output takes no more: its reader has enough, or the disk is full. The exit must not write again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            tell(f"pincite: cannot write the output: {error.strerror or error}")
         return ERROR
     except KeyboardInterrupt:
         print("pincite: interrupted", file=sys.stderr)

@@ -10,7 +10,18 @@ from typing import Any
 import pincite
 from pincite.config import DEFAULT_MAX_DISTANCE
 
-__all__ = ["NO_ANSWER", "add_json", "add_kb", "add_question", "open_kb", "print_json", "question_options", "tell"]
+__all__ = [
+    "NO_ANSWER",
+    "add_json",
+    "add_kb",
+    "add_question",
+    "one_line",
+    "open_kb",
+    "print_json",
+    "question_options",
+    "question_text",
+    "tell",
+]
 
 NO_ANSWER = 3
 
@@ -28,7 +39,7 @@ def add_kb(parser: argparse.ArgumentParser) -> None:
 def add_question(parser: argparse.ArgumentParser) -> None:
     """Add what a search takes."""
     add_kb(parser)
-    parser.add_argument("question", metavar="QUESTION")
+    parser.add_argument("question", metavar="QUESTION", nargs="+", help="its words; quote what the shell would read")
     parser.add_argument("-k", type=int, default=4, help="how many passages at most (default: 4)")
     parser.add_argument(
         "--max-distance", type=float, default=DEFAULT_MAX_DISTANCE, metavar="D",
@@ -44,6 +55,11 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
+def question_text(given: argparse.Namespace) -> str:
+    """Return the question; its words may have come one by one."""
+    return " ".join(given.question)
+
+
 def question_options(given: argparse.Namespace) -> dict[str, Any]:
     """Return what `add_question` took, as `KnowledgeBase.search` wants it."""
     return {
@@ -56,13 +72,16 @@ def question_options(given: argparse.Namespace) -> dict[str, Any]:
 
 def open_kb(given: argparse.Namespace) -> pincite.KnowledgeBase:
     """Open the index that was named, for reading."""
-    return pincite.open(
+    kb = pincite.open(
         given.kb,
         read_only=True,
         encoder=getattr(given, "encoder", None),
         reranker=getattr(given, "reranker", None),
         report=tell,
     )
+    if getattr(given, "reranker", None) is not None:
+        kb.reranker()  # a name that is wrong is said now, not at the first question that is answered
+    return kb
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -70,6 +89,11 @@ def print_json(value: dict[str, Any]) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def one_line(text: str) -> str:
+    """Return a text that a terminal shows as it is: line ends and control characters are escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def tell(line: str) -> None:
-    """Say something that is no data."""
-    print(line, file=sys.stderr, flush=True)
+    """Say something that is no data, on one line."""
+    print(one_line(line), file=sys.stderr, flush=True)

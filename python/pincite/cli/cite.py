@@ -27,6 +27,8 @@ def run(given: argparse.Namespace) -> int:
         first, last = passage.lines
         tell(f"{' > '.join((passage.document_id, *passage.heading_path))}, lines {first}-{last}")
         print(passage.quote)
+    if passage.integrity == "unchecked":
+        tell("pincite: the URI has no md5=, so it cannot be said whether the document has changed since it was made")
     if passage.integrity == "changed":
         tell("pincite: the document has changed since this URI was made; shown is what stands at that place now")
         return 1

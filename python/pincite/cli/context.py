@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pincite.cite.context import NoAnswer
-from pincite.cli.arguments import NO_ANSWER, add_question, open_kb, print_json, question_options
+from pincite.cli.arguments import NO_ANSWER, add_question, open_kb, print_json, question_options, question_text
 
 HELP = "print the prompt with numbered sources and the citations behind the numbers, or NO ANSWER (exit code 3)"
 EXAMPLE = 'pincite context kb "how do I install it"'
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Search, and print the context or the refusal."""
     with open_kb(given) as kb:
-        context = kb.context(given.question, **question_options(given))
+        context = kb.context(question_text(given), **question_options(given))
     if given.json:
         print_json(context.to_dict())
     elif isinstance(context, NoAnswer):

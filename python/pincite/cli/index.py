@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pincite
 from pincite.cli.arguments import add_json, print_json, tell
-from pincite.config import IndexConfig
+from pincite.config import DEFAULT_ENCODER, IndexConfig
+from pincite.errors import InvalidInputError
 
 HELP = "put files and folders into an index; what has not changed is skipped"
 EXAMPLE = "pincite index docs --into kb"
+
+SECONDS_BETWEEN_LINES = 10.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,16 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Index, and say what became of each document that is not in."""
-    changed = {name: getattr(given, name) for name in ("strategy", "target") if getattr(given, name) is not None}
-    with pincite.open(
-        given.into,
-        create=True,
-        config=IndexConfig(**changed) if changed else None,
-        encoder=given.encoder,
-        report=tell,
-    ) as kb:
+    for path in given.paths:
+        if not Path(path).exists():  # said before an index is made
+            raise InvalidInputError(f"there is nothing at {path}; give a file or a folder that exists")
+    with _opened(given) as kb:
         try:
-            report = kb.add(given.paths, name=given.name, progress=not given.quiet)
+            report = kb.add(given.paths, name=given.name, progress=False if given.quiet else _progress())
         except KeyboardInterrupt:
             tell(
                 f"pincite: interrupted; {kb.status().documents} documents are in (generation {kb.generation}). "
@@ -50,16 +53,54 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         print_json(_as_json(report))
     else:
-        for outcome in report.failed:
-            kept = " (its last good version is still found)" if outcome.serving else ""
-            tell(f"failed: {outcome.id}: {outcome.reason}: {outcome.message}{kept}")
-        for path, reason in report.ignored:
-            tell(f"passed over: {path}: {reason}")
-        _tell_sum(report, "truncated_tokens", "word pieces are beyond the encoder's window")
-        _tell_sum(report, "unknown_tokens", "words are unknown to the encoder; bm25 finds them")
+        _tell_what_is_not_in(report)
         counts = ", ".join(f"{report.count(state)} {state}" for state in ("added", "updated", "unchanged", "failed"))
         print(f"{counts}; {report.chunks} chunks, generation {report.generation}, {report.seconds:.1f} s")
     return 0 if serving or not report.documents else 1
+
+
+def _opened(given: argparse.Namespace) -> pincite.KnowledgeBase:
+    """Open the index, or make it once it is sure that there are settings and a model to make it with."""
+    settings = {name: getattr(given, name) for name in ("strategy", "target") if getattr(given, name) is not None}
+    if (Path(given.into) / "catalog.sqlite").exists():
+        kb = pincite.open(given.into, encoder=given.encoder, report=tell)
+        for name, value in settings.items():
+            own = getattr(kb.config, name)
+            if value != own:
+                raise InvalidInputError(
+                    f"{given.into} was built with --{name} {own}, given was {value}; leave --{name} out, or make "
+                    "another index"
+                )
+        return kb
+    encoder = pincite.Encoder.load(given.encoder or DEFAULT_ENCODER, report=tell)
+    return pincite.open(given.into, create=True, config=IndexConfig(**settings), encoder=encoder, report=tell)
+
+
+def _progress() -> bool | Callable[[float, float, str], None]:
+    """Return a bar for a terminal; elsewhere, where a log is kept, a line every ten seconds."""
+    if sys.stderr.isatty():
+        return True
+    said = time.monotonic()
+
+    def say(done: float, total: float, id: str) -> None:
+        nonlocal said
+        if time.monotonic() - said >= SECONDS_BETWEEN_LINES:
+            said = time.monotonic()
+            tell(f"indexing: {done / max(total, 1):.0%}, at {id}")
+
+    return say
+
+
+def _tell_what_is_not_in(report: pincite.IngestReport) -> None:
+    for outcome in report.failed:
+        kept = " (its last good version is still found)" if outcome.serving else ""
+        tell(f"failed: {outcome.id}: {outcome.reason}: {outcome.message}{kept}")
+    for path, reason in report.ignored:
+        tell(f"passed over: {path}: {reason}")
+    for id in report.missing:
+        tell(f"missing: {id}: its file is not there any more; the index still has what it said")
+    _tell_sum(report, "truncated_tokens", "word pieces are beyond the encoder's window")
+    _tell_sum(report, "unknown_tokens", "words are unknown to the encoder; bm25 finds them")
 
 
 def _tell_sum(report: pincite.IngestReport, name: str, what: str) -> None:
@@ -89,5 +130,6 @@ def _as_json(report: pincite.IngestReport) -> dict[str, Any]:
             }
             for outcome in report.documents
         ],
+        "missing": report.missing,
         "ignored": [{"path": path, "reason": reason} for path, reason in report.ignored],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pincite.cli.arguments import add_json, add_kb, open_kb, print_json
+from pincite.cli.arguments import add_json, add_kb, one_line, open_kb, print_json
 
 HELP = "account for every character of every document; exit code 1 if an account does not balance"
 EXAMPLE = "pincite ledger kb"
@@ -50,11 +50,13 @@ def run(given: argparse.Namespace) -> int:
         for account in ledger:
             if account.state == "failed":
                 print(
-                    f"{'failed':>10} " + " ".join(f"{'-':>12}" for _ in CLASSES) + f"  {account.id}: {account.reason}"
+                    f"{'failed':>10} "
+                    + " ".join(f"{'-':>12}" for _ in CLASSES)
+                    + f"  {one_line(account.id)}: {account.reason}"
                 )
                 continue
             counts = " ".join(f"{account.counts[name]:>12,}" for name in CLASSES)  # type: ignore[index]
-            print(f"{account.length:>10,} {counts}  {account.id}")
+            print(f"{account.length:>10,} {counts}  {one_line(account.id)}")
             for fault in account.faults:
                 print(f"{'':>10} does not balance: {fault}")
     return 0 if ledger.balanced else 1

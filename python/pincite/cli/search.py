@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 
 from pincite.cite.citation import Citation
-from pincite.cli.arguments import NO_ANSWER, add_question, open_kb, print_json, question_options
+from pincite.cli.arguments import (
+    NO_ANSWER,
+    add_question,
+    one_line,
+    open_kb,
+    print_json,
+    question_options,
+    question_text,
+)
 from pincite.retrieve.result import Hit
 
 HELP = "show the passages that answer a question, each with its citation"
@@ -22,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Search, and print hits or the refusal."""
     with open_kb(given) as kb:
-        result = kb.search(given.question, **question_options(given))
+        result = kb.search(question_text(given), **question_options(given))
         citations = kb.citations(result)
     if given.json:
         hits = [
@@ -38,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _shown(hit: Hit, citation: Citation) -> str:
     first, last = hit.lines
-    words = " ".join(hit.content.split())
+    words = one_line(" ".join(hit.content.split()))
     if len(words) > SHOWN:
         words = words[: SHOWN - 1] + "…"
     scores = [f"distance {hit.distance:.3f}"]
@@ -49,8 +57,5 @@ def _shown(hit: Hit, citation: Citation) -> str:
     if hit.passed_by != "distance":
         scores.append(f"passed by the word {hit.passed_by!r}")
     lines = f"line {first}" if first == last else f"lines {first}-{last}"
-    return (
-        f"[{citation.number}] {' > '.join((hit.document_id, *hit.heading_path))}, {lines} ({', '.join(scores)})\n"
-        f"    {words}\n"
-        f"    {citation.uri}"
-    )
+    place = one_line(" > ".join((hit.document_id, *hit.heading_path)))
+    return f"[{citation.number}] {place}, {lines} ({', '.join(scores)})\n    {words}\n    {citation.uri}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pincite.cli.arguments import add_json, add_kb, open_kb, print_json
+from pincite.cli.arguments import add_json, add_kb, one_line, open_kb, print_json
 
 HELP = "say what an index holds, and which documents failed"
 EXAMPLE = "pincite status kb"
@@ -38,7 +38,7 @@ def run(given: argparse.Namespace) -> int:
     for name, value in rows.items():
         print(f"{name:<11} {value}")
     for name, root in status.sources.items():
-        print(f"{'source':<11} {name}: {root}")
+        print(one_line(f"{'source':<11} {name}: {root}"))
     for failure in status.failed:
-        print(f"{'failed':<11} {failure.id}: {failure.reason}: {failure.message}")
+        print(one_line(f"{'failed':<11} {failure.id}: {failure.reason}: {failure.message}"))
     return 0

@@ -96,14 +96,13 @@ def _install(arguments: list[str]) -> None:
 
 def _from_hub(hub: Hub, folder: Path) -> str:
     import huggingface_hub
-    from huggingface_hub.errors import HfHubHTTPError
 
     try:
         about = huggingface_hub.HfApi().model_info(hub.repo, revision=hub.revision)
         names = _chosen([file.rfilename for file in about.siblings or ()], hub)
         for name in names:
             huggingface_hub.hf_hub_download(hub.repo, name, revision=about.sha, local_dir=folder)
-    except (HfHubHTTPError, OSError, ValueError) as error:
+    except Exception as error:  # its own errors, the operating system's, and those of whichever HTTP client it uses
         lines = str(error).strip().splitlines()
         raise ModelFileError(f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}") from error
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the client's own notes

@@ -201,6 +201,10 @@ class SearchResult:
         """Iterate over the hits, best first."""
         return iter(self.hits)
 
+    def __getitem__(self, rank: int) -> Hit:
+        """Return a hit; 0 is the best."""
+        return self.hits[rank]
+
     def __len__(self) -> int:
         """Return the number of hits."""
         return len(self.hits)

@@ -100,6 +100,8 @@ class Catalog:
         if self._connection is not None:
             return self._connection
         mode = "rwc" if self._writable else "ro"
+        if not self._writable and self._cannot_change():
+            mode += "&immutable=1"
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         # isolation_level=None: transactions are opened here and nowhere else.
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
@@ -110,6 +112,14 @@ class Catalog:
         self._connection = connection
         self._opened += 1
         return connection
+
+    def _cannot_change(self) -> bool:
+        """Whether the folder is read-only: SQLite cannot make the files there by which it follows other processes.
+
+        Where a write-ahead log lies beside the catalog, it holds commits that only a writable folder lets be read.
+        """
+        log = self.path.with_name(self.path.name + "-wal")
+        return not os.access(self.path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
@@ -244,6 +254,11 @@ class Catalog:
     def live_ids(self, uri: str) -> list[str]:
         """Return the ids of the live documents at a URI."""
         return [row["id"] for row in self._rows("SELECT id FROM documents WHERE uri = ? AND died IS NULL", [uri])]
+
+    def live_files(self) -> list[tuple[str, str]]:
+        """Return the source and the id of every live document that was read from a file, by id."""
+        found = self._rows("SELECT source, id FROM documents WHERE died IS NULL AND source IS NOT NULL ORDER BY id")
+        return [(row["source"], row["id"]) for row in found]
 
     def documents(self, generation: int) -> list[tuple[int, DocumentRecord]]:
         """Return the rows and records of all documents that are alive in a generation, by id."""

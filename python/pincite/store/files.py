@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from pincite.errors import StorageError
+from pincite.errors import PinciteError, StorageError
 
-__all__ = ["storage_error", "sync_folder"]
+__all__ = ["naming_refusals", "storage_error", "sync_folder"]
 
 
 def sync_folder(folder: Path) -> None:
@@ -19,6 +21,17 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def naming_refusals(path: Path, wanted: str) -> Iterator[None]:
+    """Turn what the operating system refuses into the named error for it; errors that have a name keep it."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, PinciteError):
+            raise
+        raise storage_error(error, path, wanted) from error
 
 
 def storage_error(error: OSError, path: Path, wanted: str) -> StorageError:

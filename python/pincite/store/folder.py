@@ -19,10 +19,9 @@ from pincite.errors import (
     IndexLockedError,
     IndexNotFoundError,
     InvalidInputError,
-    StorageError,
 )
 from pincite.store.catalog import Catalog
-from pincite.store.files import storage_error, sync_folder
+from pincite.store.files import naming_refusals, sync_folder
 from pincite.store.lock import WriterLock
 from pincite.store.records import DocumentRecord
 from pincite.store.segment import Segment
@@ -53,11 +52,11 @@ class IndexFolder:
         self.read_only = read_only
         self._verify = verify
         if not (path / CATALOG).is_file():
-            what = "is empty" if path.is_dir() and not any(path.iterdir()) else "is no index"
-            what = what if path.exists() else "does not exist"
+            if path.exists() and not _may_become_index(path):
+                raise IndexNotFoundError(f"{path} is no index; give the folder of one")
             raise IndexNotFoundError(
-                f"{path} {what}; make an index with pincite.open({str(path)!r}, create=True), or on the command line: "
-                f"pincite index FOLDER --into {path}"
+                f"{path} {'is empty' if path.exists() else 'does not exist'}; make an index with "
+                f"pincite.open({str(path)!r}, create=True), or on the command line: pincite index FOLDER --into {path}"
             )
         self.catalog = Catalog(path / CATALOG, writable=not read_only)
         self._meta = self.catalog.meta()
@@ -76,7 +75,7 @@ class IndexFolder:
         """
         if path.exists() and not _may_become_index(path):
             raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
-        try:
+        with naming_refusals(path, "make an index"):
             (path / "segments").mkdir(parents=True, exist_ok=True)
             with _lock_to_create(path):
                 if (path / CATALOG).exists():
@@ -87,10 +86,6 @@ class IndexFolder:
                 Catalog.create(unfinished, {"config": config.to_dict(), "created": time.time()})
                 unfinished.rename(path / CATALOG)
                 sync_folder(path)
-        except OSError as error:
-            if isinstance(error, StorageError):
-                raise
-            raise storage_error(error, path, "make an index") from error
 
     @property
     def segments(self) -> Path:

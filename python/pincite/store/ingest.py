@@ -72,6 +72,8 @@ class IngestReport:
         In the order of their ids.
     ignored : list of (str, str)
         Files and folders that were passed over, with the reason.
+    missing : list of str
+        Documents of these folders whose files are not there any more. The index still has them.
     generation : int
         The index's generation afterwards.
     seconds : float
@@ -79,6 +81,7 @@ class IngestReport:
 
     documents: list[DocumentOutcome] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     generation: int = 0
     seconds: float = 0.0
 
@@ -242,4 +245,4 @@ class Ingestion:
 
 
 def _size(item: FoundFile | Document) -> int:
-    return item.nbytes if isinstance(item, FoundFile) else len(item.text)
+    return item.nbytes if isinstance(item, FoundFile) else len(document_bytes(item))

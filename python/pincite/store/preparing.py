@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from pathlib import PurePosixPath
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pincite.config import IndexConfig
+from pincite.core.arguments import path_text
 from pincite.core.chunking import chunk_document
 from pincite.errors import ExtractionError, InvalidInputError
 from pincite.extract import ExtractedText, extract
 from pincite.store.records import DocumentRecord, PreparedDocument
+from pincite.store.uris import document_uri
 from pincite.types import Document, TextEncoder
 
-__all__ = ["checked_metadata", "chunker_of", "content_hash", "document_bytes", "prepare_document", "prepare_file"]
+__all__ = [
+    "checked_metadata",
+    "chunker_of",
+    "content_hash",
+    "document_bytes",
+    "prepare_document",
+    "prepare_file",
+    "sorted_out",
+]
 
 CHUNKER_VERSION = 1
 """Goes up when the same text and settings give other chunks."""
@@ -79,7 +90,39 @@ def checked_metadata(metadata: Any, name: str) -> dict[str, Any]:
             f"{name} cannot be stored as JSON: {error}; give str, finite numbers, lists and dicts"
         ) from None
     kept: dict[str, Any] = json.loads(text)
+    if not _all_str_keys(metadata):
+        raise InvalidInputError(f"{name} has keys that are no str, wanted str alone, as JSON has them")
     return kept
+
+
+def _all_str_keys(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _all_str_keys(inner) for key, inner in value.items())
+    return not isinstance(value, (list, tuple)) or all(map(_all_str_keys, value))
+
+
+def sorted_out(given: Any) -> tuple[list[Path], list[Document]]:
+    """Tell paths from documents.
+
+    Raises
+    ------
+    InvalidInputError
+        If something is neither, a document cannot be kept, or two have the same id.
+    """
+    items = [given] if isinstance(given, (str, bytes, os.PathLike, Document)) else given
+    if not isinstance(items, Iterable):
+        raise InvalidInputError(f"given was {type(items).__name__}, wanted paths or documents")
+    paths: list[Path] = []
+    documents: dict[str, Document] = {}
+    for item in items:
+        if not isinstance(item, Document):
+            paths.append(Path(path_text(item)))
+            continue
+        document_bytes(item)  # raises what is wrong with it, before anything is written
+        if item.id in documents:
+            raise InvalidInputError(f"two documents have the id {item.id!r}; give each its own")
+        documents[item.id] = item
+    return paths, list(documents.values())
 
 
 def prepare_file(
@@ -157,7 +200,7 @@ def _prepare(
     )
     record = DocumentRecord(
         id=id,
-        uri=uri,
+        uri=document_uri(uri),
         source=source,
         title=title,
         markup=extracted.markup,

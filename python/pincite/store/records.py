@@ -20,7 +20,7 @@ class DocumentRecord:
     id : str
         Its name in the index.
     uri : str
-        Where a reader finds it; equal to the id unless the caller gave another.
+        What it is cited by, without a fragment: its id, or the URI that the caller gave, percent-encoded.
     source : str or None
         The folder it was read from, by its name in the catalog: the id is ``source/path/of/the/file``. None for a
         document that was given as a string.

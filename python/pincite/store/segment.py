@@ -50,6 +50,14 @@ class Segment:
         if len(set(sizes.values())) > 1 or len(self.texts) != len(self.spans.documents):
             raise IndexCorruptError(f"{folder}: its files do not belong together; chunks by file: {sizes}")
 
+    def __reduce__(self) -> tuple[type[Segment], tuple[Path]]:
+        """Map the files again in another process."""
+        return type(self), (self.folder,)
+
+    def __deepcopy__(self, memo: object) -> Segment:
+        """Return the segment itself: it is immutable."""
+        return self
+
     def __len__(self) -> int:
         """Return the number of chunks."""
         return len(self.spans)

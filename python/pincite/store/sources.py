@@ -10,10 +10,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from pincite.errors import InvalidInputError
+from pincite.store.records import DocumentRecord
 
-__all__ = ["Discovery", "FoundFile", "discover"]
+__all__ = ["Discovery", "FoundFile", "discover", "file_of", "ids_of_file", "missing_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ def discover(
 ) -> Discovery:
     """Find the files at `paths`.
 
-    Folders are searched to any depth. Names that begin with a full stop, links to folders, and the index's own folder
-    are passed over, and said so.
+    Folders are searched to any depth. Names that begin with a full stop, links to folders or out of the folder, and the
+    index's own folder are passed over, and said so.
 
     Parameters
     ----------
@@ -131,6 +133,8 @@ def _files(path: Path, index_folder: Path, ignored: list[tuple[str, str]]) -> It
         for name in sorted(names):
             if name.startswith("."):
                 ignored.append((str(here / name), "hidden"))
+            elif (here / name).is_symlink() and not (here / name).resolve().is_relative_to(path):
+                ignored.append((str(here / name), "a link out of the folder"))
             else:
                 yield here / name
 
@@ -143,3 +147,39 @@ def _why_not(folder: Path, index_folder: Path) -> str | None:
     if folder == index_folder or (folder / "catalog.sqlite").is_file():
         return "an index"
     return None
+
+
+def file_of(record: DocumentRecord, sources: Mapping[str, str]) -> Path | None:
+    """Return the file that a document was read from; None if it was given as a string."""
+    if record.source is None or record.source not in sources:
+        return None
+    return _path_of(record.id, record.source, sources)
+
+
+def _path_of(id: str, source: str, sources: Mapping[str, str]) -> Path:
+    return Path(sources[source], id[len(source) + 1 :])
+
+
+def ids_of_file(uri: str, sources: Mapping[str, str]) -> list[str]:
+    """Return the ids that the file of a file: URI may have."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        return []
+    path = Path(unquote(parts.path))
+    return [
+        f"{name}/{path.relative_to(root).as_posix()}" for name, root in sources.items() if path.is_relative_to(root)
+    ]
+
+
+def missing_files(paths: Iterable[Path], live: Iterable[tuple[str, str]], sources: Mapping[str, str]) -> list[str]:
+    """Return the documents that were read from below some paths and whose files are not there any more.
+
+    `live` are the sources and ids of the documents that were read from files.
+    """
+    below = [path.resolve() for path in paths]
+    missing = []
+    for source, id in live:
+        file = _path_of(id, source, sources)
+        if any(file.is_relative_to(path) for path in below) and not file.exists():
+            missing.append(id)
+    return missing

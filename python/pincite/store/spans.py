@@ -140,6 +140,12 @@ class Spans:
         """Return the rows of a document's chunks."""
         return range(int(self.first_chunk[document]), int(self.first_chunk[document + 1]))
 
+    def section_at(self, document: int, offset: int) -> Section | None:
+        """Return the section of a document that a code point stands in; None for a text without any."""
+        first, last = int(self.first_section[document]), int(self.first_section[document + 1])
+        row = first + int(np.searchsorted(self.sections["start"][first:last], offset, side="right")) - 1
+        return self.section(row) if row >= first else None
+
     def sections_of(self, document: int) -> list[Section]:
         """Return a document's sections, in order."""
         rows = range(int(self.first_section[document]), int(self.first_section[document + 1]))

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pincite.config import IndexConfig
-from pincite.errors import IndexLockedError, StorageError
+from pincite.errors import IndexLockedError
 from pincite.store.catalog import Catalog, insert_document, put_failures, put_generation
-from pincite.store.files import storage_error
+from pincite.store.files import naming_refusals
 from pincite.store.lock import WriterLock
 from pincite.store.records import FailureRecord, PreparedDocument
 from pincite.store.segment import UNFINISHED, Segment, write_segment
@@ -115,12 +115,8 @@ class Writer:
         for segment in merged:
             Segment(segment.folder)  # compares it with its checksums: damage must not be copied under new ones
             staged.carry(segment, before, dead)
-        try:
+        with naming_refusals(self._segments, "write a segment"):
             segment_id = staged.write(self._segments, self._config, self._stamp) if staged.rows else None
-        except OSError as error:
-            if isinstance(error, StorageError):
-                raise
-            raise storage_error(error, self._segments, "write a segment") from error
         with self._catalog.transaction() as connection:
             connection.executemany("UPDATE documents SET died = ? WHERE row = ?", [(generation, row) for row in dead])
             for row, document in enumerate(documents, start=first_row):

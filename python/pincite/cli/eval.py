@@ -1,0 +1,178 @@
+"""``pincite eval``: how well questions are answered, and how well those without an answer are refused."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, get_args
+
+import pincite
+from pincite.cli.arguments import add_json, print_json, tell
+from pincite.errors import InvalidInputError
+from pincite.evaluation.calibration import calibrate
+from pincite.evaluation.comparison import Comparison, compare
+from pincite.evaluation.refusal import distances_of, separability, sweep
+from pincite.evaluation.report import Report
+from pincite.evaluation.retriever import Pipeline
+from pincite.evaluation.run import evaluate
+
+HELP = "measure an index with questions whose answers are known"
+EXAMPLE = "pincite eval run kb gold.jsonl"
+
+FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's actions."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def action(name: str, help: str, *operands: str, example: str) -> argparse.ArgumentParser:
+        added = actions.add_parser(
+            name, help=help, description=f"{help[0].upper()}{help[1:]}.", epilog=f"example: pincite eval {example}"
+        )
+        for operand in operands:
+            added.add_argument(operand.lower(), metavar=operand)
+        added.add_argument("gold", metavar="GOLD", help="a gold set: see docs/evaluation.md")
+        added.add_argument("--depth", type=int, default=20, help="passages to ask for (default: 20)")
+        added.add_argument("--seed", type=int, default=0, help="of the bootstrap (default: 0)")
+        add_json(added)
+        return added
+
+    pipelines = get_args(Pipeline)
+    run_ = action("run", "measure one index", "KB", example="run kb gold.jsonl --pipeline hybrid")
+    run_.add_argument("--pipeline", choices=pipelines, default="default", help="what of the index is measured")
+    run_.add_argument("--max-distance", type=float, metavar="D", help="another threshold")
+    compared = action(
+        "compare", "compare two indexes, or two pipelines, pair by pair", "OLD", "NEW",
+        example="compare kb kb gold.jsonl --pipelines bm25 default",
+    )  # fmt: skip
+    compared.add_argument(
+        "--pipelines", choices=pipelines, nargs=2, default=["default", "default"], metavar=("OLD", "NEW"),
+        help=f"of the one and the other: {', '.join(pipelines)}",
+    )  # fmt: skip
+    compared.add_argument("-k", type=int, default=4, help="answered means by one of the first K (default: 4)")
+    swept = action(
+        "sweep", "show what is answered and what is refused at each threshold", "KB", example="sweep kb gold.jsonl"
+    )
+    calibrated = action(
+        "calibrate", "set the threshold that keeps a bound on bluffs, or say why there is none", "KB",
+        example="calibrate kb gold.jsonl --max-bluffs 0.05",
+    )  # fmt: skip
+    calibrated.add_argument(
+        "--max-bluffs", type=float, default=0.05, metavar="SHARE",
+        help="the share of unanswerable questions that may be answered (default: 0.05)",
+    )  # fmt: skip
+    calibrated.add_argument("--confidence", type=float, default=0.95, help="in that bound (default: 0.95)")
+    for added in (swept, calibrated):
+        added.add_argument("--pipeline", choices=pipelines[1:], default="hybrid", help="what of the index is measured")
+    gate = action(
+        "gate", "fail if a new index loses answers that the old one has", "OLD", "NEW",
+        example="gate kb kb2 gold.jsonl --max-destroyed 0",
+    )  # fmt: skip
+    gate.add_argument("--max-destroyed", type=int, default=0, metavar="N", help="answers that no chunk holds any more")
+    gate.add_argument("--max-lost", type=int, metavar="N", help="questions that are not answered any more")
+    gate.add_argument("--pipeline", choices=pipelines, default="default", help="what of the indexes is measured")
+    gate.add_argument("-k", type=int, default=4, help="answered means by one of the first K (default: 4)")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run the action."""
+    code: int = _ACTIONS[given.action](given)
+    return code
+
+
+def _run(given: argparse.Namespace) -> int:
+    report = _measured(given, given.kb, given.pipeline, threshold=given.max_distance)
+    if given.json:
+        print_json(report.to_dict())
+    else:
+        print(report.table(), end="")
+    if latency := report.latency():
+        tell("a question took " + ", ".join(f"{name[:-3]} {value:.1f} ms" for name, value in latency.items()))
+    return 0
+
+
+def _compare(given: argparse.Namespace) -> int:
+    comparison = _compared(given, *given.pipelines)
+    if given.json:
+        print_json(comparison.to_dict())
+        return 0
+    print(comparison.verdict + "\n")
+    print("| difference | value | 95 % interval |\n| --- | ---: | --- |")
+    for name, interval in comparison.differences.items():
+        print(f"| {name} | {interval.value:+.3f} | {interval.low:+.3f} to {interval.high:+.3f} |")
+    for word, ids in (("gained", comparison.gained), ("lost", comparison.lost), ("destroyed", comparison.destroyed)):
+        if ids:
+            print(f"\n{word}: {', '.join(ids)}")
+    return 0
+
+
+def _sweep(given: argparse.Namespace) -> int:
+    distances = distances_of(_measured(given, given.kb, given.pipeline))
+    rows, apart = sweep(distances), separability(distances, seed=given.seed)
+    if given.json:
+        print_json({"separability": apart.to_dict(), "rows": [row.to_dict() for row in rows]})
+        return 0
+    print(f"separability {apart}\n")
+    print("| threshold | answered correctly | answered wrongly | given up wrongly | bluffs |")
+    print("| ---: | --- | --- | --- | --- |")
+    for row in rows:
+        shares = (row.answered_correctly, row.answered_wrongly, row.given_up_wrongly, row.bluffs)
+        print(f"| {row.threshold:.3f} | {' | '.join(map(str, shares))} |")
+    return 0
+
+
+def _calibrate(given: argparse.Namespace) -> int:
+    report = _measured(given, given.kb, given.pipeline)
+    found = calibrate(report, max_bluffs=given.max_bluffs, confidence=given.confidence, seed=given.seed)
+    if given.json:
+        print_json(found.to_dict())
+    else:
+        print(f"threshold: {'none' if found.threshold is None else f'{found.threshold:.3f}'}\n{found.reason}")
+    return 0 if found.threshold is not None else FAILED
+
+
+def _gate(given: argparse.Namespace) -> int:
+    comparison = _compared(given, given.pipeline, given.pipeline)
+    closed = len(comparison.destroyed) > given.max_destroyed or (
+        given.max_lost is not None and len(comparison.lost) > given.max_lost
+    )
+    if given.json:
+        print_json({**comparison.to_dict(), "passed": not closed})
+    else:
+        print("closed" if closed else "open")
+        for word, ids in (("destroyed", comparison.destroyed), ("lost", comparison.lost)):
+            print(f"{word}: {', '.join(ids) or 'none'}")
+    return FAILED if closed else 0
+
+
+_ACTIONS: dict[str, Any] = {
+    "run": _run,
+    "compare": _compare,
+    "sweep": _sweep,
+    "calibrate": _calibrate,
+    "gate": _gate,
+}
+
+
+def _compared(given: argparse.Namespace, old: Pipeline, new: Pipeline) -> Comparison:
+    if given.old == given.new and old == new:
+        raise InvalidInputError(
+            f"given were {given.old} and {given.new} with one pipeline, wanted two indexes, or --pipelines of which the "
+            "second is another"
+        )
+    return compare(_measured(given, given.old, old), _measured(given, given.new, new), k=given.k)
+
+
+def _measured(
+    given: argparse.Namespace, path: str, pipeline: Pipeline, *, threshold: float | None = None
+) -> Report:
+    with pincite.open(path, read_only=True, report=tell) as kb:
+        return evaluate(
+            kb,
+            given.gold,
+            pipeline=pipeline,
+            depth=given.depth,
+            threshold=threshold,
+            seed=given.seed,
+            name=f"{path} ({pipeline})",
+        )

@@ -1,0 +1,107 @@
+"""What an index holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pincite.store.folder import IndexFolder
+from pincite.store.records import FailureRecord
+
+__all__ = ["Status", "status_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What an index holds, counted from what is there.
+
+    Attributes
+    ----------
+    path : str
+    generation : int
+        The number of its last commit.
+    documents, chunks, characters : int
+        That searches find.
+    truncated_tokens, unknown_tokens : int
+        Word pieces of chunks that the encoder's window cut off, and words that it has no pieces for.
+    failed : tuple of FailureRecord
+        Documents that could not be indexed.
+    segments : int
+    nbytes : int
+        On disk, all files.
+    encoder : dict or None
+        What the vectors depend on; None while there are none.
+    config : dict
+        How documents are cut and indexed.
+    sources : dict of str to str
+        The folders that files came from, by name.
+    """
+
+    path: str
+    generation: int
+    documents: int
+    chunks: int
+    characters: int
+    truncated_tokens: int
+    unknown_tokens: int
+    failed: tuple[FailureRecord, ...]
+    segments: int
+    nbytes: int
+    encoder: Mapping[str, Any] | None
+    config: Mapping[str, Any]
+    sources: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the status as JSON has it."""
+        return {
+            "path": self.path,
+            "generation": self.generation,
+            "documents": self.documents,
+            "chunks": self.chunks,
+            "characters": self.characters,
+            "truncated_tokens": self.truncated_tokens,
+            "unknown_tokens": self.unknown_tokens,
+            "failed": [
+                {"id": failure.id, "reason": failure.reason, "message": failure.message, "attempts": failure.attempts,
+                 "first_failed": failure.first_failed, "last_failed": failure.last_failed}
+                for failure in self.failed
+            ],
+            "segments": self.segments,
+            "nbytes": self.nbytes,
+            "encoder": None if self.encoder is None else dict(self.encoder),
+            "config": dict(self.config),
+            "sources": dict(self.sources),
+        }  # fmt: skip
+
+
+def status_of(folder: IndexFolder) -> Status:
+    """Count what an open index holds."""
+    snapshot = folder.snapshot()
+    totals = folder.catalog.totals()
+    return Status(
+        path=str(folder.path),
+        generation=snapshot.generation,
+        documents=totals["documents"],
+        chunks=totals["chunks"],
+        characters=totals["characters"],
+        truncated_tokens=totals["truncated_tokens"],
+        unknown_tokens=totals["unknown_tokens"],
+        failed=tuple(folder.catalog.failures()),
+        segments=len(snapshot.segments),
+        nbytes=_nbytes(folder.path),
+        encoder=folder.encoder_stamp,
+        config=folder.config.to_dict(),
+        sources=folder.catalog.sources(),
+    )
+
+
+def _nbytes(folder: Path) -> int:
+    total = 0
+    for file in folder.rglob("*"):
+        try:
+            total += file.stat().st_size if file.is_file() else 0
+        except OSError:  # a writer has swept it away meanwhile
+            continue
+    return total
