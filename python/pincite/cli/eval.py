@@ -157,15 +157,12 @@ _ACTIONS: dict[str, Any] = {
 def _compared(given: argparse.Namespace, old: Pipeline, new: Pipeline) -> Comparison:
     if given.old == given.new and old == new:
         raise InvalidInputError(
-            f"given were {given.old} and {given.new} with one pipeline, wanted two indexes, or --pipelines of which the "
-            "second is another"
+            f"given were {given.old} and {given.new} with one pipeline, wanted two indexes, or two --pipelines"
         )
     return compare(_measured(given, given.old, old), _measured(given, given.new, new), k=given.k)
 
 
-def _measured(
-    given: argparse.Namespace, path: str, pipeline: Pipeline, *, threshold: float | None = None
-) -> Report:
+def _measured(given: argparse.Namespace, path: str, pipeline: Pipeline, *, threshold: float | None = None) -> Report:
     with pincite.open(path, read_only=True, report=tell) as kb:
         return evaluate(
             kb,
