@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html.parser import HTMLParser
 
 import pytest
 
@@ -67,6 +68,47 @@ def test_compare_says_what_cannot_be_said(desk, capsys):
     shown = json.loads(run(capsys, "compare", "kb", "blind", "gold.jsonl", "--pipelines", "hybrid", "hybrid", "--json"))
     assert shown["lost"] == shown["destroyed"] == ["q0", "q1"]
     run(capsys, "compare", "kb", "kb", "gold.jsonl", code=1)
+
+
+class Tags(HTMLParser):
+    """Counts elements, and collects what a browser would fetch."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.fetched, self.counts = [], [], {}
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+        self.fetched += [value for name, value in attributes if name in {"src", "href", "data"}]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_fetches_nothing(desk, capsys, tmp_path):
+    run(capsys, "run", "kb", "gold.jsonl", "--report", "one.html")
+    run(capsys, "compare", "kb", "blind", "gold.jsonl", "--report", "two.html")
+    one, two = ((tmp_path / name).read_text(encoding="utf-8") for name in ("one.html", "two.html"))
+    for page in (one, two):
+        tags = Tags(page)
+        assert tags.open == []
+        assert tags.fetched == []
+        assert "url(" not in page
+        assert "@import" not in page
+    assert Tags(one).counts["svg"] == 2
+    assert Tags(two).counts["svg"] == 3
+    assert Tags(one).counts["circle"] == 6
+    assert Tags(two).counts["circle"] == 12
+    assert "2 destroyed" in two
+    assert "not distinguishable" in two
+    assert main(["eval", "run", "kb", "gold.jsonl", "--report", "no/such/folder.html"]) == 1
+    assert "cannot write the page" in capsys.readouterr().err
 
 
 def test_sweep_and_calibrate(desk, capsys):

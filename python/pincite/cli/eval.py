@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import pincite
 from pincite.cli.arguments import add_json, print_json, tell
-from pincite.errors import InvalidInputError
+from pincite.errors import InvalidInputError, StorageError
 from pincite.evaluation.calibration import calibrate
 from pincite.evaluation.comparison import Comparison, compare
+from pincite.evaluation.page import html_page
 from pincite.evaluation.refusal import distances_of, separability, sweep
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Pipeline
@@ -40,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pipelines = get_args(Pipeline)
     run_ = action("run", "measure one index", "KB", example="run kb gold.jsonl --pipeline hybrid")
     run_.add_argument("--pipeline", choices=pipelines, default="default", help="what of the index is measured")
+    run_.add_argument("--report", metavar="HTML", help="write a page with the tables and plots to this file")
     run_.add_argument("--max-distance", type=float, metavar="D", help="another threshold")
     compared = action(
         "compare", "compare two indexes, or two pipelines, pair by pair", "OLD", "NEW",
@@ -49,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pipelines", choices=pipelines, nargs=2, default=["default", "default"], metavar=("OLD", "NEW"),
         help=f"of the one and the other: {', '.join(pipelines)}",
     )  # fmt: skip
+    compared.add_argument("--report", metavar="HTML", help="write a page with the tables and plots to this file")
     compared.add_argument("-k", type=int, default=4, help="answered means by one of the first K (default: 4)")
     swept = action(
         "sweep", "show what is answered and what is refused at each threshold", "KB", example="sweep kb gold.jsonl"
@@ -82,6 +87,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace) -> int:
     report = _measured(given, given.kb, given.pipeline, threshold=given.max_distance)
+    _write_page(given, [report])
     if given.json:
         print_json(report.to_dict())
     else:
@@ -92,7 +98,8 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _compare(given: argparse.Namespace) -> int:
-    comparison = _compared(given, *given.pipelines)
+    comparison, reports = _compared(given, *given.pipelines)
+    _write_page(given, reports, comparison)
     if given.json:
         print_json(comparison.to_dict())
         return 0
@@ -132,7 +139,7 @@ def _calibrate(given: argparse.Namespace) -> int:
 
 
 def _gate(given: argparse.Namespace) -> int:
-    comparison = _compared(given, given.pipeline, given.pipeline)
+    comparison, _ = _compared(given, given.pipeline, given.pipeline)
     closed = len(comparison.destroyed) > given.max_destroyed or (
         given.max_lost is not None and len(comparison.lost) > given.max_lost
     )
@@ -154,12 +161,22 @@ _ACTIONS: dict[str, Any] = {
 }
 
 
-def _compared(given: argparse.Namespace, old: Pipeline, new: Pipeline) -> Comparison:
+def _write_page(given: argparse.Namespace, reports: Sequence[Report], comparison: Comparison | None = None) -> None:
+    if given.report is None:
+        return
+    try:
+        Path(given.report).write_text(html_page(reports, comparison=comparison), encoding="utf-8")
+    except OSError as error:
+        raise StorageError(error.errno, f"{given.report}: cannot write the page: {error.strerror or error}") from error
+
+
+def _compared(given: argparse.Namespace, old: Pipeline, new: Pipeline) -> tuple[Comparison, list[Report]]:
     if given.old == given.new and old == new:
         raise InvalidInputError(
             f"given were {given.old} and {given.new} with one pipeline, wanted two indexes, or two --pipelines"
         )
-    return compare(_measured(given, given.old, old), _measured(given, given.new, new), k=given.k)
+    reports = [_measured(given, given.old, old), _measured(given, given.new, new)]
+    return compare(*reports, k=given.k), reports
 
 
 def _measured(given: argparse.Namespace, path: str, pipeline: Pipeline, *, threshold: float | None = None) -> Report:
