@@ -2,7 +2,9 @@
 
 from pincite.evaluation.calibration import Calibration, calibrate
 from pincite.evaluation.comparison import Comparison, compare, compare_all
+from pincite.evaluation.generation import Answer, AnswerReport, Claim, evaluate_answers
 from pincite.evaluation.gold import Excerpt, GoldSet, Question
+from pincite.evaluation.judge import WordsAndReranker
 from pincite.evaluation.loaders import load_beir, load_chroma
 from pincite.evaluation.refusal import Distances, SweepRow, distances_of, separability, sweep
 from pincite.evaluation.report import Report
@@ -10,7 +12,10 @@ from pincite.evaluation.retriever import Retrieval, Retrieved, of_knowledge_base
 from pincite.evaluation.run import evaluate
 
 __all__ = [
+    "Answer",
+    "AnswerReport",
     "Calibration",
+    "Claim",
     "Comparison",
     "Distances",
     "Excerpt",
@@ -20,11 +25,13 @@ __all__ = [
     "Retrieval",
     "Retrieved",
     "SweepRow",
+    "WordsAndReranker",
     "calibrate",
     "compare",
     "compare_all",
     "distances_of",
     "evaluate",
+    "evaluate_answers",
     "load_beir",
     "load_chroma",
     "of_knowledge_base",
