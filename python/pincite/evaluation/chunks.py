@@ -11,6 +11,8 @@ import numpy as np
 
 from pincite.core.word_pieces import piece_ends_of
 from pincite.evaluation.gold import Excerpt
+from pincite.store.records import DocumentRecord
+from pincite.store.segment import Segment
 from pincite.store.snapshot import Snapshot
 from pincite.types import Document, TextEncoder
 
@@ -50,11 +52,12 @@ class IndexChunks:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._places = {}
+        self._places: dict[str, tuple[Segment, int, DocumentRecord]] = {}
         for segment in snapshot.segments:
             for number, row in enumerate(segment.spans.documents.tolist()):
                 if snapshot.is_alive(segment, number):
-                    self._places[snapshot.document(row).id] = (segment, number)
+                    record = snapshot.document(row)
+                    self._places[record.id] = (segment, number, record)
 
     def __contains__(self, document_id: str) -> bool:
         """Return whether a document is in the index."""
@@ -65,8 +68,7 @@ class IndexChunks:
         """A hash of the documents' ids and texts."""
         hash = hashlib.sha256()
         for id in sorted(self._places):
-            segment, number = self._places[id]
-            record = self._snapshot.document(int(segment.spans.documents[number]))
+            _, _, record = self._places[id]
             hash.update(json.dumps([id, record.text_hash]).encode())
         return hash.hexdigest()
 
@@ -74,15 +76,14 @@ class IndexChunks:
         """Return a document with its canonical text."""
         if id not in self._places:
             return None
-        segment, number = self._places[id]
-        record = self._snapshot.document(int(segment.spans.documents[number]))
+        segment, number, record = self._places[id]
         return Document(id=id, text=segment.texts.text(number), title=record.title, markup=record.markup)
 
     def hold(self, excerpt: Excerpt) -> bool:
         """Return whether some chunk covers all of an excerpt."""
         if excerpt.document not in self._places:
             return False
-        segment, number = self._places[excerpt.document]
+        segment, number, _ = self._places[excerpt.document]
         rows = segment.spans.chunks_of(number)
         column = segment.spans.chunks
         starts = column["covered_start"][rows.start : rows.stop]
