@@ -102,6 +102,12 @@ def test_characters_of_overlaps_are_not_quoted_and_repeated_ones_cost_precision(
     assert asked({}, question).outcomes[0].overlap == (0.0, 0.0, 0.0)
 
 
+def test_only_the_first_five_passages_are_compared_by_characters():
+    question = Question("1", "q", (excerpt(10, 20),))
+    (outcome,) = asked({"q": [passage(0, 5)] * 5 + [passage(10, 20)]}, question).outcomes
+    assert (outcome.rank, outcome.overlap) == (6, (0.0, 0.0, 0.0))
+
+
 def test_a_passage_that_covers_two_excerpts_finds_both():
     question = Question("1", "q", (excerpt(0, 5), excerpt(5, 9)))
     (outcome,) = asked({"q": [passage(0, 10)]}, question).outcomes
@@ -156,6 +162,23 @@ def test_a_bluff_about_a_forbidden_question_that_shows_nothing_of_it_is_no_leak(
     question = Question("1", "q", (excerpt(0, 9),), answerable=False, forbidden=True)
     report = asked({"q": [passage(9, 19), passage(0, 9, "e")]}, question)
     assert (report.refusal["bluffs"].value, report.refusal["leaks"].value) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "covered", "leaks"),
+    [
+        (0, 10, 0, False),
+        (0, 11, 0, True),
+        (20, 30, 20, False),
+        (19, 30, 19, True),
+        (25, 30, 19, True),
+        (12, 13, 12, True),
+    ],
+)
+def test_one_character_of_what_is_forbidden_is_a_leak(start, end, covered, leaks):
+    question = Question("1", "q", (excerpt(10, 20),), answerable=False, forbidden=True)
+    (outcome,) = asked({"q": [passage(start, end, covered=covered)]}, question).outcomes
+    assert outcome.leaked == leaks
 
 
 def test_families_are_given_apart():
@@ -271,6 +294,19 @@ def test_a_pipeline_finds_what_searching_finds(kb):
         assert found.nearest_distance == wanted.nearest_distance
 
 
+def test_a_shallow_evaluation_searches_as_widely_as_a_search(tmp_path):
+    words = ["pump", "red", "valve", "crew", "jib", "wind", "oil"]
+    documents = [
+        Document(f"{i:02}", " ".join(words[(i * j + j) % 7] for j in range(1, 2 + i % 5)) + f" {i}.") for i in range(60)
+    ]
+    with pincite.open(tmp_path / "kb", create=True, encoder=StubEncoder(), reranker=StubReranker()) as kb:
+        kb.add(documents, progress=False)
+        for question in ("red valve oil", "crew pump wind", "jib"):
+            wanted = [hit.document_id for hit in kb.search(question, max_distance=None)]
+            retriever = of_knowledge_base(kb, pipeline="hybrid+rerank", depth=4)
+            assert [passage.document_id for passage in retriever(question).passages] == wanted
+
+
 def test_a_threshold_refuses(kb):
     everything = evaluate(kb, GOLD, pipeline="dense")
     assert everything.refusal["bluffs"].value == 1.0
@@ -279,6 +315,8 @@ def test_a_threshold_refuses(kb):
     assert nothing.refusal["bluffs"].value == 0.0
     nearest = [outcome.distance for outcome in everything.outcomes]
     assert [outcome.distance for outcome in nothing.outcomes] == nearest
+    at_its_distance = evaluate(kb, GoldSet("jib", GOLD.questions[2:3]), pipeline="dense", threshold=nearest[2])
+    assert not at_its_distance.outcomes[0].refused
     with pytest.raises(InvalidInputError, match="'bm25', which measures no distance"):
         evaluate(kb, GOLD, pipeline="bm25", threshold=0.5)
     with pytest.raises(InvalidInputError, match="pipeline is 'words', wanted one of"):
@@ -298,6 +336,18 @@ def test_blind_cuts_destroy_answers_and_the_report_names_them(tmp_path):
         assert values(report)["destroyed"] == pytest.approx(len(cut) / 3)
         assert f"No chunk holds the answer of: {', '.join(cut)}." in report.table()
         assert values(report)["failure rate@20"] >= len(cut) / 3
+
+
+def test_one_excerpt_that_is_left_is_an_answer_unless_all_are_wanted(tmp_path):
+    question = Question("both", "pump", (GOLD.questions[0].excerpts[0], GOLD.questions[1].excerpts[0]))
+    with opened(tmp_path / "kb", strategy="A", target=64) as kb:
+        for excerpts, destroyed in (("any", ()), ("all", ("both",))):
+            assert evaluate(kb, GoldSet("two", (question,)), pipeline="bm25", excerpts=excerpts).destroyed == destroyed
+
+
+def test_graded_documents_that_are_not_indexed_are_destroyed(kb):
+    questions = (Question("1", "pump", grades={"sails": 1, "x": 1}), Question("2", "jib", grades={"x": 1, "sails": 0}))
+    assert evaluate(kb, GoldSet("graded", questions)).destroyed == ("2",)
 
 
 def test_overlap_repairs_what_a_blind_cut_destroys(tmp_path):

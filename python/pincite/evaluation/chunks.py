@@ -53,7 +53,9 @@ class IndexChunks:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._places: dict[str, tuple[Segment, int, DocumentRecord]] = {}
+        self._nbytes = 0  # taken now: a writer may merge segments away, and their files with them
         for segment in snapshot.segments:
+            self._nbytes += sum(file.stat().st_size for file in segment.folder.iterdir())
             for number, row in enumerate(segment.spans.documents.tolist()):
                 if snapshot.is_alive(segment, number):
                     record = snapshot.document(row)
@@ -92,7 +94,7 @@ class IndexChunks:
 
     def cost(self, encoder: TextEncoder) -> IndexCost:
         """Measure what the chunks cost; headers are counted in the encoder's word pieces."""
-        chunks = characters = truncated = lost = headers = nbytes = 0
+        chunks = characters = truncated = lost = headers = 0
         ends = piece_ends_of(encoder.word_pieces)
         tokens_of: dict[str, int] = {}
         for segment, visible in zip(self._snapshot.segments, self._snapshot.visible, strict=True):
@@ -102,10 +104,9 @@ class IndexChunks:
             characters += int((column["end"][rows] - column["start"][rows]).sum())
             truncated += int((column["truncated_tokens"][rows] > 0).sum())
             lost += int(column["truncated_tokens"][rows].sum())
-            nbytes += sum(file.stat().st_size for file in segment.folder.iterdir())
             for row in rows.tolist():
                 header = segment.spans.chunk(row).header
                 if header not in tokens_of:
                     tokens_of[header] = len(ends(header))
                 headers += tokens_of[header]
-        return IndexCost(chunks, characters, truncated, lost, headers, nbytes)
+        return IndexCost(chunks, characters, truncated, lost, headers, self._nbytes)
