@@ -47,8 +47,8 @@ def test_every_measure_of_answers():
     passages = ["It is red. It is dry.", "It is old."]
     report = evaluate_answers(
         [
-            # three claims of four are supported; five marks, two right; two claims cite what supports them
-            Answer("1", "It is red [1]. It is dry [2]. It is old [1][2]. It is new [9].", passages),
+            # three claims of four are supported; six marks, two right; two claims cite what supports them
+            Answer("1", "It is red [1]. It is dry [2]. It is old [1][2][0]. It is new [9].", passages),
             Answer("2", "It is old.", passages),  # faithful, cites nothing
             Answer("3", "", passages, answerable=False),
             Answer("4", " ", passages),
@@ -57,15 +57,15 @@ def test_every_measure_of_answers():
         holds,
     )
     assert report.faithfulness.value == pytest.approx((3 / 4 + 1 + 0) / 3)
-    assert report.citation_precision.value == pytest.approx((2 / 5 + 0) / 2)
+    assert report.citation_precision.value == pytest.approx((2 / 6 + 0) / 2)
     assert report.citation_recall.value == pytest.approx((2 / 4 + 0 + 0) / 3)
     assert report.refusal_precision == wilson(1, 2)
     assert report.refusal_recall == wilson(1, 2)
     assert report.unsupported == (("1", "It is new."), ("5", "It is blue."))
-    assert report.unknown_marks == (("1", 9),)
+    assert report.unknown_marks == (("1", 0), ("1", 9))
     assert report.judge == "holds"
     stored = json.loads(json.dumps(report.to_dict()))
-    assert stored["unknown_marks"] == [["1", 9]]
+    assert stored["unknown_marks"] == [["1", 0], ["1", 9]]
     assert stored["citation_recall"]["value"] == report.citation_recall.value
 
 

@@ -16,6 +16,7 @@ TEXT = "# Pumps and oil\n\nA pump moves öil 📷. It stops.\r\n\nIt stops.\n\nS
 DOCUMENTS = {
     "pumps": Document("pumps", TEXT),
     "plain": Document("plain", TEXT, markup="plain"),
+    "repeated": Document("repeated", "ababab"),
 }
 
 
@@ -52,6 +53,7 @@ def test_a_set_in_order_has_no_problem():
     [
         (Question("1", "q", (Excerpt("pumps", 0, 6, "A pump"),)), "is not there; it occurs at 17"),
         (Question("1", "q", (Excerpt("pumps", 0, 6, "A ship"),)), "is not there; it occurs nowhere"),
+        (Question("1", "q", (Excerpt("repeated", 0, 3, "bab"),)), "is not there; it occurs at 1, 3"),
         (Question("1", "q", (Excerpt("pumps", 17, 22, "A pump"),)), "does not span its text of 6 code points"),
         (Question("1", "q", (Excerpt("pumps", -6, 0, "A pump"),)), "does not span its text"),
         (Question("1", "q", (at("\n\n"),)), "is blank"),

@@ -129,6 +129,16 @@ def test_what_cannot_be_told_apart_sets_nothing():
         assert json.loads(json.dumps(found.to_dict()))["threshold"] is None
 
 
+def test_answers_must_be_more_often_than_bluffs_may_be():
+    """At the threshold 8 of 100 are answered, which may be as few as 4.1 %: that is no better than the bluffs."""
+    few = Distances([0.1] * 8 + [0.7] * 92, [0.5 + i / 200 for i in range(100)])
+    assert calibrate(few).verdict == "not separable"
+    some = calibrate(Distances([0.1] * 20 + [2.0] * 80, FAR))
+    assert some.verdict == "set"  # whatever the others do, these 20 can be answered
+    assert some.separability.value < 0.5
+    assert some.answered.value == 0.2
+
+
 def test_some_overlap_costs_answers():
     found = calibrate(Distances(NEAR, [0.3 + i / 500 for i in range(100)]))
     assert found.verdict == "set"

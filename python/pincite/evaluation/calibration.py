@@ -144,7 +144,7 @@ def calibrate(
         )
     threshold = _below(far, allowed, near)
     answered = wilson(int((near <= threshold).sum()), near.size)
-    if answered.low <= max_bluffs or apart.low <= 0.5:
+    if answered.low <= max_bluffs:
         return refused(
             "not separable",
             f"a threshold of {threshold:.3f}, which keeps bluffs at {max_bluffs:.3g}, answers {answered} of the "

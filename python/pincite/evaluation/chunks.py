@@ -11,6 +11,8 @@ import numpy as np
 
 from pincite.core.word_pieces import piece_ends_of
 from pincite.evaluation.gold import Excerpt
+from pincite.store.records import DocumentRecord
+from pincite.store.segment import Segment
 from pincite.store.snapshot import Snapshot
 from pincite.types import Document, TextEncoder
 
@@ -50,11 +52,14 @@ class IndexChunks:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._places = {}
+        self._places: dict[str, tuple[Segment, int, DocumentRecord]] = {}
+        self._nbytes = 0  # taken now: a writer may merge segments away, and their files with them
         for segment in snapshot.segments:
+            self._nbytes += sum(file.stat().st_size for file in segment.folder.iterdir())
             for number, row in enumerate(segment.spans.documents.tolist()):
                 if snapshot.is_alive(segment, number):
-                    self._places[snapshot.document(row).id] = (segment, number)
+                    record = snapshot.document(row)
+                    self._places[record.id] = (segment, number, record)
 
     def __contains__(self, document_id: str) -> bool:
         """Return whether a document is in the index."""
@@ -65,8 +70,7 @@ class IndexChunks:
         """A hash of the documents' ids and texts."""
         hash = hashlib.sha256()
         for id in sorted(self._places):
-            segment, number = self._places[id]
-            record = self._snapshot.document(int(segment.spans.documents[number]))
+            _, _, record = self._places[id]
             hash.update(json.dumps([id, record.text_hash]).encode())
         return hash.hexdigest()
 
@@ -74,15 +78,14 @@ class IndexChunks:
         """Return a document with its canonical text."""
         if id not in self._places:
             return None
-        segment, number = self._places[id]
-        record = self._snapshot.document(int(segment.spans.documents[number]))
+        segment, number, record = self._places[id]
         return Document(id=id, text=segment.texts.text(number), title=record.title, markup=record.markup)
 
     def hold(self, excerpt: Excerpt) -> bool:
         """Return whether some chunk covers all of an excerpt."""
         if excerpt.document not in self._places:
             return False
-        segment, number = self._places[excerpt.document]
+        segment, number, _ = self._places[excerpt.document]
         rows = segment.spans.chunks_of(number)
         column = segment.spans.chunks
         starts = column["covered_start"][rows.start : rows.stop]
@@ -91,7 +94,7 @@ class IndexChunks:
 
     def cost(self, encoder: TextEncoder) -> IndexCost:
         """Measure what the chunks cost; headers are counted in the encoder's word pieces."""
-        chunks = characters = truncated = lost = headers = nbytes = 0
+        chunks = characters = truncated = lost = headers = 0
         ends = piece_ends_of(encoder.word_pieces)
         tokens_of: dict[str, int] = {}
         for segment, visible in zip(self._snapshot.segments, self._snapshot.visible, strict=True):
@@ -101,10 +104,9 @@ class IndexChunks:
             characters += int((column["end"][rows] - column["start"][rows]).sum())
             truncated += int((column["truncated_tokens"][rows] > 0).sum())
             lost += int(column["truncated_tokens"][rows].sum())
-            nbytes += sum(file.stat().st_size for file in segment.folder.iterdir())
             for row in rows.tolist():
                 header = segment.spans.chunk(row).header
                 if header not in tokens_of:
                     tokens_of[header] = len(ends(header))
                 headers += tokens_of[header]
-        return IndexCost(chunks, characters, truncated, lost, headers, nbytes)
+        return IndexCost(chunks, characters, truncated, lost, headers, self._nbytes)

@@ -216,4 +216,4 @@ def ask(retriever: Retriever, question: str, *, depth: int) -> Retrieval:
     nearest = retrieval.nearest_distance
     if nearest is None:
         nearest = min((passage.distance for passage in passages if passage.distance is not None), default=None)
-    return Retrieval(passages, nearest, retrieval.timings or {"total": total})
+    return Retrieval(passages, nearest, {"total": total, **retrieval.timings})

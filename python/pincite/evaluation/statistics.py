@@ -120,7 +120,7 @@ def least_wins(losses: int, *, alpha: float = 0.05) -> int:
     Examples
     --------
     >>> least_wins(0), least_wins(3)
-    (6, 13)
+    (6, 12)
     """
     wins = losses
     while sign_test(wins, losses) > alpha:

@@ -52,8 +52,10 @@ def _asked(report: Report) -> str:
 def _notes(report: Report) -> Iterable[str]:
     if any(outcome.overlap is not None for outcome in report.answerable):
         wanted = "one of a question's excerpts" if report.configuration["excerpts"] == "any" else "all excerpts"
-        yield f"A question is answered where passages cover {wanted} whole, overlap included; nDCG, MAP and recall "
-        yield "count each excerpt. Character measures are about what is quoted, overlap left out."
+        yield (
+            f"A question is answered where passages cover {wanted} whole, overlap included; nDCG, MAP and recall count "
+            "each excerpt. Character measures are about what is quoted, overlap left out."
+        )
     else:
         yield "A question is answered by a document that is graded above 0; documents rank by their best passage."
     yield "Proportions have Wilson intervals, means bootstrap intervals."
