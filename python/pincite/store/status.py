@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,11 +99,11 @@ def status_of(folder: IndexFolder) -> Status:
     )
 
 
-def _nbytes(folder: Path) -> int:
+def _nbytes(path: Path) -> int:
+    """Add up the files of a folder; a writer may sweep some of them away meanwhile."""
     total = 0
-    for file in folder.rglob("*"):
-        try:
-            total += file.stat().st_size if file.is_file() else 0
-        except OSError:  # a writer has swept it away meanwhile
-            continue
+    for folder, _, names in os.walk(path):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += Path(folder, name).stat().st_size
     return total
