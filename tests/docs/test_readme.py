@@ -78,7 +78,9 @@ def test_the_programs_print_what_the_readme_says(desk):
         assert run.stdout == output
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/cli.md", "docs/evaluation.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/cli.md", "docs/evaluation.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+)
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)", text):
