@@ -1,7 +1,7 @@
 """Reads safetensors files with numpy alone, trusting nothing in them.
 
-The format: an 8-byte little-endian length, a JSON header of that length, then the data it points into
-(https://huggingface.co/docs/safetensors).
+The format, by its own documentation: an 8-byte little-endian length, a JSON header of that length, then the data that
+it points into.
 """
 
 from __future__ import annotations
