@@ -195,7 +195,7 @@ BM25Index BM25Builder::finish(BM25Params params, std::span<const std::string_vie
   const auto term = [&](std::size_t i) { return stems.empty() || stems[i].empty() ? word(i) : stems[i]; };
   SortedStrings terms = sort_strings(n_words, term);
   const std::size_t n_terms = terms.offsets.size() - 1;
-  if (!stems.empty()) {
+  if (!params.stemmer.empty()) {
     SortedStrings words = sort_strings(n_words, word);
     std::vector<std::uint32_t> terms_of_words(n_words);
     for (std::size_t i = 0; i < n_words; ++i) terms_of_words[words.rank[i]] = terms.rank[i];

@@ -136,3 +136,30 @@ def test_a_gold_set_with_faults_is_refused(desk, capsys, tmp_path):
     (tmp_path / "bad.jsonl").write_text(json.dumps(line))
     assert main(["eval", "run", "kb", "bad.jsonl"]) == 1
     assert "faults" in capsys.readouterr().err
+
+
+def test_chunkers_side_by_side(desk, capsys):
+    arguments = (
+        "chunkers",
+        "docs",
+        "gold.jsonl",
+        "--work",
+        "work",
+        "--target",
+        24,
+        "--strategies",
+        "A",
+        "C",
+        "structural",
+    )
+    first = run(capsys, *arguments)
+    assert first == run(capsys, *arguments), "the second run uses what the first one kept"
+    rows = {line.split(" | ")[0].strip("| "): line for line in first.splitlines() if line.startswith("| ")}
+    assert {"A", "C", "structural"} <= set(rows)
+    assert "* not distinguishable by R@4: A and structural" in first
+    study = json.loads(run(capsys, *arguments, "--json"))
+    assert [report["name"] for report in study["reports"]] == ["A", "C", "structural"]
+    assert [report["configuration"]["index"]["target"] for report in study["reports"]] == [24, 24, 24]
+    destroyed = {report["name"]: report["destroyed"] for report in study["reports"]}
+    assert destroyed["A"] == ["q0", "q1"], "blind cuts at 24 go through both answers"
+    assert destroyed["C"] == ["q0", "q1"], "these documents have no section of the kind that C takes"

@@ -208,3 +208,17 @@ def test_a_saved_index_is_the_same_index(tmp_path):
         ):
             assert before.tolist() == after.tolist()
     assert loaded.explain("b", 0) == index.explain("b", 0)
+
+
+@pytest.mark.parametrize("stemmer", [None, "english"])
+@pytest.mark.parametrize("texts", [[], [""], ["", " \n"], ["☃ — …"], ["a", ""], [""] * 300 + ["ship"]], ids=repr)
+def test_an_index_without_words_is_saved_and_loaded_like_any_other(tmp_path, texts, stemmer):
+    """B01, on disk."""
+    index = pincite.BM25Index.build(texts, stemmer=stemmer)
+    index.save(tmp_path / "bm25")
+    again = pincite.BM25Index.load(tmp_path / "bm25")
+    assert (len(again), again.n_terms, again.stemmer) == (len(texts), index.n_terms, stemmer)
+    for query in ("ship", "a", "ships*", ""):
+        ids, scores = again.search(query, operators=True)
+        wanted, wanted_scores = index.search(query, operators=True)
+        assert (ids.tolist(), scores.tolist()) == (wanted.tolist(), wanted_scores.tolist())

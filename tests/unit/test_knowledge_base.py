@@ -510,3 +510,20 @@ def test_threads_search_while_one_writes(tmp_path):
         for thread in threads:
             thread.join()
         assert faults == []
+
+
+def test_documents_without_any_chunk_are_kept_and_accounted_for(tmp_path):
+    """Strategy C takes the text below `## ` lines alone: these documents have none."""
+    with opened(tmp_path / "kb", config=pincite.IndexConfig(strategy="C")) as kb:
+        kb.add([pincite.Document(id=id, text=f"Some text of {id}.") for id in "ab"], progress=False)
+        kb.add(pincite.Document(id="c", text="— …"), progress=False)
+        assert (kb.status().documents, kb.status().chunks) == (3, 0)
+        assert "empty" in kb.context("some text").message
+        ledger = kb.ledger()
+        assert ledger.balanced
+        assert ledger.counts["chunk"] == 0
+        assert ledger.counts["dropped"] > 0
+        kb.add(pincite.Document(id="d", text="# D\n\n## E\n\nA sail catches wind."), progress=False)
+        assert kb.search("sail wind", max_distance=None)[0].document_id == "d"
+    with opened(tmp_path / "kb", create=False) as again:
+        assert again.status().documents == 4

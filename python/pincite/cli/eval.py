@@ -9,14 +9,18 @@ from typing import Any, get_args
 
 import pincite
 from pincite.cli.arguments import add_json, print_json, tell
+from pincite.config import IndexConfig
 from pincite.errors import InvalidInputError, StorageError
+from pincite.evaluation.cached import CachedEncoder, CachedReranker
 from pincite.evaluation.calibration import calibrate
+from pincite.evaluation.chunkers import STRATEGIES, study_chunkers
 from pincite.evaluation.comparison import Comparison, compare
 from pincite.evaluation.page import html_page
 from pincite.evaluation.refusal import distances_of, separability, sweep
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Pipeline
 from pincite.evaluation.run import evaluate
+from pincite.store.files import naming_refusals
 
 HELP = "measure an index with questions whose answers are known"
 EXAMPLE = "pincite eval run kb gold.jsonl"
@@ -69,6 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     calibrated.add_argument("--confidence", type=float, default=0.95, help="in that bound (default: 0.95)")
     for added in (swept, calibrated):
         added.add_argument("--pipeline", choices=pipelines[1:], default="hybrid", help="what of the index is measured")
+    chunkers = action(
+        "chunkers", "measure the ways of cutting a folder's documents", "FOLDER",
+        example="chunkers docs gold.jsonl --work work",
+    )  # fmt: skip
+    chunkers.add_argument("--work", required=True, metavar="DIR", help="where the indexes go; a second run uses them")
+    chunkers.add_argument("--target", type=int, default=512, help="the size of a chunk (default: 512)")
+    chunkers.add_argument("--strategies", nargs="+", default=list(STRATEGIES), help="default: A to F and structural")
+    chunkers.add_argument("--pipeline", choices=pipelines[1:], default="hybrid", help="what is measured")
+    chunkers.add_argument("-k", type=int, default=4, help="answered means by one of the first K (default: 4)")
     gate = action(
         "gate", "fail if a new index loses answers that the old one has", "OLD", "NEW",
         example="gate kb kb2 gold.jsonl --max-destroyed 0",
@@ -152,11 +165,37 @@ def _gate(given: argparse.Namespace) -> int:
     return FAILED if closed else 0
 
 
+def _chunkers(given: argparse.Namespace) -> int:
+    work = Path(given.work)
+    with naming_refusals(work, "make the folder"):
+        work.mkdir(parents=True, exist_ok=True)
+    encoder = CachedEncoder(pincite.Encoder.load(report=tell), work / "vectors.sqlite")
+    reranker = CachedReranker(pincite.Reranker.load(report=tell), work / "logits.sqlite")
+
+    def opened(config: IndexConfig) -> pincite.KnowledgeBase:
+        tell(f"cutting by {config.strategy} ...")
+        place = work / f"{config.strategy}-{config.target}"
+        kb = pincite.open(place, create=True, config=config, encoder=encoder, reranker=reranker)
+        kb.add(given.folder)
+        return kb
+
+    study = study_chunkers(
+        opened, given.gold, strategies=given.strategies, pipeline=given.pipeline, target=given.target,
+        depth=given.depth, k=given.k, seed=given.seed,
+    )  # fmt: skip
+    if given.json:
+        print_json(study.to_dict())
+    else:
+        print(study.table(), end="")
+    return 0
+
+
 _ACTIONS: dict[str, Any] = {
     "run": _run,
     "compare": _compare,
     "sweep": _sweep,
     "calibrate": _calibrate,
+    "chunkers": _chunkers,
     "gate": _gate,
 }
 

@@ -1,0 +1,97 @@
+"""Ways of cutting the same documents, on the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from pincite.config import IndexConfig
+from pincite.evaluation.comparison import Comparison, compare_all
+from pincite.evaluation.gold import GoldSet
+from pincite.evaluation.report import Report
+from pincite.evaluation.retriever import Indexed, Pipeline
+from pincite.evaluation.run import evaluate
+
+__all__ = ["STRATEGIES", "ChunkerStudy", "study_chunkers"]
+
+STRATEGIES = ("A", "B", "C", "D", "E", "F", "structural")
+
+SHOWN = ("R@1", "R@4", "R@20", "MRR")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkerStudy:
+    """What each way of cutting is worth.
+
+    Attributes
+    ----------
+    reports : tuple of Report
+        One a strategy, named by it.
+    comparisons : tuple of Comparison
+        Of each with the last one, by R@k, with p-values corrected by Holm's method.
+    """
+
+    reports: tuple[Report, ...]
+    comparisons: tuple[Comparison, ...]
+
+    def table(self) -> str:
+        """Return the study as Markdown."""
+        lines = [
+            f"| strategy | chunks | destroyed | {' | '.join(SHOWN)} | header tokens | truncated chunks | lost tokens |",
+            f"| --- | ---: | ---: |{' --- |' * len(SHOWN)} ---: | ---: | ---: |",
+        ]
+        for report in self.reports:
+            cost = report.cost
+            assert cost is not None  # every one is of an index
+            measures = " | ".join(str(report.measures[name]) for name in SHOWN)
+            header = cost.header_tokens / max(1, cost.chunks)
+            lines.append(
+                f"| {report.name} | {cost.chunks:,} | {len(report.destroyed or ())} | {measures} | {header:.1f} "
+                f"| {cost.truncated_chunks:,} | {cost.lost_tokens:,} |"
+            )
+        lines += ["", *(f"* {comparison.verdict}" for comparison in self.comparisons)]
+        return "\n".join(lines) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the study as JSON has it."""
+        return {
+            "reports": [report.to_dict() for report in self.reports],
+            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+        }
+
+
+def study_chunkers(
+    opened: Callable[[IndexConfig], AbstractContextManager[Indexed]],
+    gold: GoldSet | str,
+    *,
+    strategies: Sequence[str] = STRATEGIES,
+    pipeline: Pipeline = "hybrid",
+    target: int = 512,
+    depth: int = 20,
+    k: int = 4,
+    seed: int = 0,
+) -> ChunkerStudy:
+    """Measure strategies on one gold set, and compare each with the last of them.
+
+    Parameters
+    ----------
+    opened : callable
+        Gives an open index of the documents that is built with the settings it is called with.
+    gold : GoldSet or path
+    strategies : sequence of str
+        As `pincite.chunk` knows them.
+    pipeline, depth, seed
+        As for `evaluate`.
+    target : int, default 512
+        The size of a chunk, in the strategies' own unit.
+    k : int, default 4
+        A question is answered by one of the first k passages.
+    """
+    reports = []
+    for strategy in strategies:
+        with opened(IndexConfig(strategy=strategy, target=target)) as index:
+            reports.append(evaluate(index, gold, pipeline=pipeline, depth=depth, seed=seed, name=strategy))
+    *others, best = reports
+    return ChunkerStudy(tuple(reports), tuple(compare_all(best, others, k=k)))
