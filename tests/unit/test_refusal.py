@@ -8,7 +8,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pincite.errors import InvalidInputError
@@ -100,6 +100,8 @@ def test_a_threshold_that_parts_the_two():
     st.lists(st.floats(0.3, 1.3), min_size=1, max_size=120),
     st.sampled_from([0.05, 0.1, 0.3]),
 )
+@example([0.0, 0.0], [0.3, math.nextafter(0.3, 1), *[1.0] * 12], 0.3)
+@example([0.0, 0.0], [0.3, *[math.inf] * 13], 0.3)
 def test_the_bound_holds_and_no_larger_threshold_keeps_it(near, far, max_bluffs):
     found = calibrate(Distances(near, far), max_bluffs=max_bluffs)
     if found.threshold is None:

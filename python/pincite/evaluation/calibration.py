@@ -178,4 +178,5 @@ def _below(far: FloatArray, allowed: int, near: FloatArray) -> float:
     before: list[float] = [value for value in (*near.tolist(), *far.tolist()) if value < limit]
     if not before:
         return float(np.nextafter(limit, -math.inf))
-    return (max(before) + limit) / 2 if math.isfinite(limit) else max(before)
+    middle = (max(before) + limit) / 2
+    return middle if middle < limit else max(before)  # neighbours have no number between them, nor has infinity
