@@ -403,3 +403,20 @@ def test_a_repository_that_is_not_there_is_an_error_with_a_reason(hub, cache):
     done = hub("org/other")
     assert "pincite.errors.ModelFileError: cannot fetch org/other. Tried the Hugging Face Hub, org/other" in done.stderr
     assert list(cache.iterdir()) == []
+
+
+class ClientError(Exception):
+    """What some HTTP client raises; none of the classes that anybody expects."""
+
+
+@pytest.mark.parametrize("error", [ClientError("no route to host"), OSError(101, "unreachable"), ValueError("bad")])
+def test_whatever_the_hub_s_client_raises_is_a_sentence_that_says_what_to_do(cache, monkeypatch, error):
+    import huggingface_hub
+
+    def fails(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", fails)
+    with pytest.raises(ModelFileError, match="Without a network") as raised:
+        files.pull("org/anything")
+    assert type(error).__name__ in str(raised.value)
