@@ -39,20 +39,25 @@ def test_no_document_is_lost_and_the_ledger_balances_for_each(kb, shared):
         assert outside.strip() == ""
 
 
-def test_answerable_questions_are_answered_and_far_ones_refused_without_a_model_call(kb, questions):
-    asked = {True: [], False: []}
+def test_answerable_questions_are_answered_and_far_ones_refused_without_a_model_call(kb, questions, monkeypatch):
+    asked, judged = {True: [], False: []}, []
+    score_batch = pincite.Reranker.score_batch
+
+    def counted(reranker, query, passages):
+        judged.append(query)
+        return score_batch(reranker, query, passages)
+
+    monkeypatch.setattr(pincite.Reranker, "score_batch", counted)
     for question in questions:
-        before = kb.reranker()
         context = kb.context(question["question"])
         asked[question["answerable"]].append(context)
         if not context:
-            assert context.result.plan.reranked == 0
             assert context.message.startswith("NO ANSWER: nothing under cosine distance 0.675")
-        assert kb.reranker() is before
     assert len(asked[True]) == len(asked[False]) == 20
     assert all(context and context.citations for context in asked[True])
     passed = [context.question for context in asked[False] if context]
     assert passed == []
+    assert judged == [context.question for context in asked[True]], "no model judges what is refused"
 
 
 def headings(texts):

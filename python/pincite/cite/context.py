@@ -9,7 +9,7 @@ from typing import Any
 from pincite.cite.citation import Citation
 from pincite.retrieve.result import SearchResult
 
-__all__ = ["Context", "NoAnswer", "context_of"]
+__all__ = ["Context", "NoAnswer", "context_of", "one_line"]
 
 INSTRUCTIONS = (
     "Answer the question from the numbered sources below and from nothing else. After each statement write the number "

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pincite
+from pincite.cite.context import one_line
 from pincite.config import DEFAULT_MAX_DISTANCE
 
 __all__ = [
@@ -15,7 +16,6 @@ __all__ = [
     "add_json",
     "add_kb",
     "add_question",
-    "one_line",
     "open_kb",
     "print_json",
     "question_options",
@@ -87,11 +87,6 @@ def open_kb(given: argparse.Namespace) -> pincite.KnowledgeBase:
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
     print(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def one_line(text: str) -> str:
-    """Return a text that a terminal shows as it is: line ends and control characters are escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def tell(line: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from pincite.cli.arguments import add_json, add_kb, one_line, open_kb, print_json
+from pincite.cite.context import one_line
+from pincite.cli.arguments import add_json, add_kb, open_kb, print_json
 
 HELP = "account for every character of every document; exit code 1 if an account does not balance"
 EXAMPLE = "pincite ledger kb"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from pincite.cite.citation import Citation
+from pincite.cite.context import one_line
 from pincite.cli.arguments import (
     NO_ANSWER,
     add_question,
-    one_line,
     open_kb,
     print_json,
     question_options,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from pincite.config import DEFAULT_ENCODER
 from pincite.errors import ModelFileError
 
 __all__ = ["DEFAULT_ENCODER", "DEFAULT_RERANKER", "KNOWN", "Bundle", "Hub", "Kind", "Known", "Source", "Wheel", "known"]
@@ -70,7 +71,6 @@ class Known:
     sha256: Mapping[str, str] = field(default_factory=dict)
 
 
-DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_RERANKER = "reranker-en-small"
 
 KNOWN = {
