@@ -13,6 +13,7 @@ from pincite.evaluation.gold import GoldSet
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Indexed, Pipeline
 from pincite.evaluation.run import evaluate
+from pincite.store.progress import Progress
 
 __all__ = ["STRATEGIES", "ChunkerStudy", "study_chunkers"]
 
@@ -72,6 +73,7 @@ def study_chunkers(
     depth: int = 20,
     k: int = 4,
     seed: int = 0,
+    progress: bool | Progress = False,
 ) -> ChunkerStudy:
     """Measure strategies on one gold set, and compare each with the last of them.
 
@@ -82,7 +84,7 @@ def study_chunkers(
     gold : GoldSet or path
     strategies : sequence of str
         As `pincite.chunk` knows them.
-    pipeline, depth, seed
+    pipeline, depth, seed, progress
         As for `evaluate`.
     target : int, default 512
         The size of a chunk, in the strategies' own unit.
@@ -92,6 +94,8 @@ def study_chunkers(
     reports = []
     for strategy in strategies:
         with opened(IndexConfig(strategy=strategy, target=target)) as index:
-            reports.append(evaluate(index, gold, pipeline=pipeline, depth=depth, seed=seed, name=strategy))
+            reports.append(
+                evaluate(index, gold, pipeline=pipeline, depth=depth, seed=seed, name=strategy, progress=progress)
+            )
     *others, best = reports
     return ChunkerStudy(tuple(reports), tuple(compare_all(best, others, k=k)))
