@@ -61,8 +61,7 @@ def evaluate(
     name : str, optional
         What to call it in tables; by default the pipeline or the callable's name.
     progress : bool or callable, default False
-        True shows a bar where standard error is a terminal; a callable is told of the questions done, all questions, and
-        the id of the last one.
+        Show a bar where standard error is a terminal; or call this with the questions done, all questions, and an id.
 
     Returns
     -------
@@ -88,9 +87,9 @@ def evaluate(
     if not isinstance(gold, GoldSet):
         gold = GoldSet.load(gold, documents=texts)
     if problems := gold.check(texts):
-        shown = "; ".join(problems[:_SHOWN])
+        first = "; ".join(problems[:_SHOWN])
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        raise InvalidInputError(f"the gold set {gold.name} has {len(problems)} faults, wanted none: {shown}{more}")
+        raise InvalidInputError(f"the gold set {gold.name} has {len(problems)} faults, wanted none: {first}{more}")
     outcomes, milliseconds = [], []
     with shown(progress, len(gold), doing=name or "asking", unit=" questions") as tell:
         for question in gold:
