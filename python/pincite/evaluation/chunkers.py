@@ -39,14 +39,15 @@ class ChunkerStudy:
 
     def table(self) -> str:
         """Return the study as Markdown."""
+        shown = [name for name in SHOWN if name in self.reports[0].measures]  # R@20 needs a depth of 20
         lines = [
-            f"| strategy | chunks | destroyed | {' | '.join(SHOWN)} | header tokens | truncated chunks | lost tokens |",
-            f"| --- | ---: | ---: |{' --- |' * len(SHOWN)} ---: | ---: | ---: |",
+            f"| strategy | chunks | destroyed | {' | '.join(shown)} | header tokens | truncated chunks | lost tokens |",
+            f"| --- | ---: | ---: |{' --- |' * len(shown)} ---: | ---: | ---: |",
         ]
         for report in self.reports:
             cost = report.cost
             assert cost is not None  # every one is of an index
-            measures = " | ".join(str(report.measures[name]) for name in SHOWN)
+            measures = " | ".join(str(report.measures[name]) for name in shown)
             header = cost.header_tokens / max(1, cost.chunks)
             lines.append(
                 f"| {report.name} | {cost.chunks:,} | {len(report.destroyed or ())} | {measures} | {header:.1f} "

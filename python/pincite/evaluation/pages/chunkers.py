@@ -15,19 +15,20 @@ PLOTTED = ("R@1", "R@4", "R@20")
 def chunkers_page(study: ChunkerStudy) -> str:
     """Return a page about what each way of cutting is worth."""
     reports = study.reports
+    shown = [name for name in SHOWN if name in reports[0].measures]
     recalls = [
-        Series(name, place, {r.name: r.measures[name] for r in reports if name in r.measures})
-        for place, name in enumerate(PLOTTED)
+        Series(name, place, {report.name: report.measures[name] for report in reports})
+        for place, name in enumerate(name for name in PLOTTED if name in shown)
     ]
     destroyed = [Series("destroyed", 1, {r.name: r.measures["destroyed"] for r in reports})]
-    columns = ["strategy", "chunks", "destroyed", *SHOWN, "header tokens a chunk", "chunks cut off", "tokens lost"]
+    columns = ["strategy", "chunks", "destroyed", *shown, "header tokens a chunk", "chunks cut off", "tokens lost"]
     rows = []
     for report in reports:
         cost = report.cost
         assert cost is not None  # every one is of an index
         rows.append([
             report.name, f"{cost.chunks:,}", len(report.destroyed or ()),
-            *(estimate(report.measures.get(name)) for name in SHOWN),
+            *(estimate(report.measures[name]) for name in shown),
             f"{cost.header_tokens / max(1, cost.chunks):.1f}", f"{cost.truncated_chunks:,}", f"{cost.lost_tokens:,}",
         ])  # fmt: skip
     verdicts = [
@@ -48,7 +49,7 @@ def chunkers_page(study: ChunkerStudy) -> str:
         section(
             "Answers found",
             figure(
-                intervals_plot(recalls, "R@1, R@4 and R@20 of each way of cutting, with their intervals"),
+                intervals_plot(recalls, "R@k of each way of cutting, with their intervals"),
                 "Questions answered by one of the first k passages. Lines are 95 % intervals.",
                 key_of(recalls),
             ),
