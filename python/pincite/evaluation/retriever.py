@@ -37,6 +37,8 @@ class Retrieved:
         1 - cosine between question and passage, where the retriever knows it.
     logit : float or None
         The reranker's.
+    absent : float or None
+        The share of the weight of the question's words that the passage lacks: see `Hit.absent_weight`.
     """
 
     document_id: str
@@ -45,6 +47,7 @@ class Retrieved:
     covered_start: int
     distance: float | None = None
     logit: float | None = None
+    absent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +144,10 @@ class IndexRetriever:
             order=order,
         )
         passages = tuple(
-            Retrieved(hit.document_id, hit.start, hit.end, hit.covered_start, hit.distance, hit.rerank_logit)
+            Retrieved(hit.document_id, hit.start, hit.end, hit.covered_start,
+                      distance=hit.distance, logit=hit.rerank_logit, absent=hit.absent_weight)
             for hit in result
-        )
+        )  # fmt: skip
         return Retrieval(passages, result.nearest_distance, result.timings)
 
     def _one_leg(self, question: str) -> Retrieval:
