@@ -24,7 +24,7 @@ from pincite.errors import ExtractionError, InvalidInputError, PinciteError
 from pincite.extract import extract
 from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
-from pincite.retrieve.pipeline import search
+from pincite.retrieve.pipeline import CANDIDATES, search
 from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
@@ -314,7 +314,7 @@ class KnowledgeBase:
         k: int = 4,
         max_distance: float | None = DEFAULT_MAX_DISTANCE,
         rerank: bool | RerankOrder = True,
-        candidates: int = 50,
+        candidates: int = CANDIDATES,
     ) -> SearchResult:
         """Find the passages that answer a question.
 
@@ -378,7 +378,7 @@ class KnowledgeBase:
         k: int = 4,
         max_distance: float | None = DEFAULT_MAX_DISTANCE,
         rerank: bool | RerankOrder = True,
-        candidates: int = 50,
+        candidates: int = CANDIDATES,
     ) -> Context | NoAnswer:
         """Return what a language model needs to answer a question, or the reason not to call one.
 

@@ -83,7 +83,7 @@ class Calibration:
 
 def stamp_of(report: Report) -> dict[str, Any]:
     """Return what a threshold that is set on a report depends on: the models, the pipeline and the documents."""
-    names = ("encoder", "reranker", "pipeline", "index", "retriever")
+    names = ("encoder", "reranker", "pipeline", "candidates", "rerank_limit", "index", "retriever")
     return {
         **{name: report.configuration[name] for name in names if name in report.configuration},
         "documents_sha256": report.documents_sha256,

@@ -12,8 +12,9 @@ from pincite.retrieve.result import Coverage, Hit, LegPlan, Plan, RerankOrder, S
 from pincite.store.snapshot import RowKey, Snapshot
 from pincite.types import TextEncoder, TextReranker
 
-__all__ = ["RERANK_LIMIT", "RRF_K", "search"]
+__all__ = ["CANDIDATES", "RERANK_LIMIT", "RRF_K", "search"]
 
+CANDIDATES = 50
 RRF_K = 60
 RERANK_LIMIT = 25
 
@@ -28,6 +29,7 @@ def search(
     max_distance: float | None,
     candidates: int,
     order: RerankOrder,
+    rerank_limit: int = RERANK_LIMIT,
 ) -> SearchResult:
     """Answer a question from one generation; `encoder` and `reranker` are called when they are needed."""
     clock = _Clock()
@@ -52,12 +54,12 @@ def search(
     keys = list(passed)
     logits: dict[RowKey, float] = {}
     unread = 0
-    if order != "none" and keys:
+    if order != "none" and keys and rerank_limit:
         judge = reranker()
         clock.lap("load_models")
-        logits, unread = rerank(snapshot, judge, question, keys[:RERANK_LIMIT], order=order)
+        logits, unread = rerank(snapshot, judge, question, keys[:rerank_limit], order=order)
         clock.lap("rerank")
-        keys = [*logits, *keys[RERANK_LIMIT:]]
+        keys = [*logits, *keys[rerank_limit:]]
     hits = tuple(
         _hit(snapshot, key, (words, dense), distances[key], fused[key], logits.get(key), passed[key])
         for key in keys[:k]
