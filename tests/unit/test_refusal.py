@@ -58,6 +58,15 @@ def test_a_sweep_goes_one_way_and_adds_up(near, far):
         assert sum(part.value for part in parts) == pytest.approx(1.0)
 
 
+def test_bluffs_are_counted_by_family_where_there_are_several():
+    distances = Distances([0.1], [0.2, 0.4, 0.3, 0.1], families=["near", "far", "far", "near"])
+    (row,) = sweep(distances, thresholds=[0.3])
+    assert row.bluffs_of == {"far": wilson(1, 2), "near": wilson(2, 2)}
+    assert list(row.to_dict()["bluffs_of"]) == ["far", "near"]
+    (row,) = sweep(Distances([0.1], [0.2, 0.4], families=["far", "far"]), thresholds=[0.3])
+    assert row.bluffs_of == {}
+
+
 def test_questions_without_a_candidate_are_never_answered():
     (row,) = sweep(Distances([math.inf, 0.1], [math.inf]), thresholds=[2.0])
     assert (row.given_up_wrongly, row.bluffs) == (wilson(1, 2), wilson(0, 1))
@@ -153,6 +162,7 @@ def test_distances_are_checked():
         (([math.nan], []), "answerable holds a NaN"),
         (([], ["far"]), "unanswerable is 'far', wanted a number"),
         (([0.1], [], [0.1, 0.2]), "answers has 2 values, answerable has 1"),
+        (([0.1], [0.2, 0.3], None, ["far"]), "families has 1 values, unanswerable has 2"),
     ]:
         with pytest.raises(InvalidInputError, match=message):
             Distances(*arguments)

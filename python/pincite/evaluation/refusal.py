@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -34,11 +34,14 @@ class Distances:
     answers : sequence of float, optional
         That of the passage that holds the answer, for each answerable question; infinite where it is not among those
         that are shown. Without, whatever is answered counts as answered correctly.
+    families : sequence of str, optional
+        Of each unanswerable question, such as "far" or "near": a threshold that keeps the ones may not keep the others.
     """
 
     answerable: Sequence[float]
     unanswerable: Sequence[float]
     answers: Sequence[float] | None = None
+    families: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be ordered."""
@@ -46,10 +49,10 @@ class Distances:
             values = getattr(self, name)
             if values is not None and any(math.isnan(number(value, name)) for value in values):
                 raise InvalidInputError(f"{name} holds a NaN, wanted distances (math.inf where there is none)")
-        if self.answers is not None and len(self.answers) != len(self.answerable):
-            raise InvalidInputError(
-                f"answers has {len(self.answers)} values, answerable has {len(self.answerable)}; give one a question"
-            )
+        for name, of in (("answers", "answerable"), ("families", "unanswerable")):
+            values, wanted = getattr(self, name), len(getattr(self, of))
+            if values is not None and len(values) != wanted:
+                raise InvalidInputError(f"{name} has {len(values)} values, {of} has {wanted}; give one a question")
 
 
 def distances_of(report: Report, *, score: Literal["distance", "logit"] = "distance") -> Distances:
@@ -75,6 +78,7 @@ def distances_of(report: Report, *, score: Literal["distance", "logit"] = "dista
             else math.inf
             for outcome in report.answerable
         ],
+        families=[outcome.family for outcome in report.unanswerable],
     )
 
 
@@ -89,6 +93,8 @@ class SweepRow:
         Of the answerable questions; they add up to 1.
     bluffs : Interval
         Of the unanswerable ones, those that are answered.
+    bluffs_of : dict of str to Interval
+        The same by family; empty where there is one family, or none is known.
     """
 
     threshold: float
@@ -96,6 +102,7 @@ class SweepRow:
     answered_wrongly: Interval
     given_up_wrongly: Interval
     bluffs: Interval
+    bluffs_of: Mapping[str, Interval] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as JSON has it."""
@@ -105,6 +112,7 @@ class SweepRow:
             "answered_wrongly": self.answered_wrongly.to_dict(),
             "given_up_wrongly": self.given_up_wrongly.to_dict(),
             "bluffs": self.bluffs.to_dict(),
+            "bluffs_of": {family: bluffs.to_dict() for family, bluffs in self.bluffs_of.items()},
         }
 
 
@@ -123,6 +131,7 @@ def sweep(distances: Distances, *, thresholds: Sequence[float] | None = None) ->
         finite = np.concatenate([near, far])
         finite = finite[np.isfinite(finite)]
         thresholds = np.linspace(finite.min(), finite.max(), 21).tolist() if finite.size else []
+    of_family = _by_family(distances)
     rows = []
     for threshold in thresholds:
         answered, right = int((near <= threshold).sum()), int((answers <= threshold).sum())
@@ -132,10 +141,23 @@ def sweep(distances: Distances, *, thresholds: Sequence[float] | None = None) ->
                 answered_correctly=wilson(right, near.size),
                 answered_wrongly=wilson(answered - right, near.size),
                 given_up_wrongly=wilson(near.size - answered, near.size),
-                bluffs=wilson(int((far <= threshold).sum()), far.size),
+                bluffs=_within(far, threshold),
+                bluffs_of={family: _within(values, threshold) for family, values in of_family.items()},
             )
         )
     return rows
+
+
+def _within(values: FloatArray, threshold: float) -> Interval:
+    return wilson(int((values <= threshold).sum()), values.size)
+
+
+def _by_family(distances: Distances) -> dict[str, FloatArray]:
+    families = distances.families or ()
+    if len(set(families)) < 2:
+        return {}
+    values = _array(distances.unanswerable)
+    return {family: values[[each == family for each in families]] for family in sorted(set(families))}
 
 
 def separability(distances: Distances, *, seed: int = 0) -> Interval:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
@@ -13,7 +14,7 @@ from pincite.errors import InvalidInputError
 from pincite.retrieve.legs import Leg, bm25_leg, dense_leg
 from pincite.retrieve.pipeline import CANDIDATES, RERANK_LIMIT, search
 from pincite.retrieve.result import RerankOrder
-from pincite.store.snapshot import Snapshot
+from pincite.store.snapshot import RowKey, Snapshot
 from pincite.types import TextEncoder, TextReranker
 
 __all__ = ["IndexRetriever", "Indexed", "Pipeline", "Retrieval", "Retrieved", "Retriever", "ask", "of_knowledge_base"]
@@ -139,6 +140,12 @@ class IndexRetriever:
             "encoder": dict(self._kb.encoder().stamp) if uses_vectors else None,
             "reranker": dict(self._kb.reranker().stamp) if reranks else None,
         }
+
+    def without(self, keys: Iterable[RowKey]) -> IndexRetriever:
+        """Return the same pipeline over this generation without some chunks."""
+        rest = copy(self)
+        rest.snapshot = self.snapshot.without(keys)
+        return rest
 
     def __call__(self, question: str) -> Retrieval:
         """Answer a question."""
