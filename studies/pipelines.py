@@ -8,17 +8,17 @@ documents that are indexed as by default. Prints Markdown; progress goes to stde
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
+from paired import compare_by, corrected, markdown, signed
 from sets import NAMES, QuestionSet, opened, question_set, report_of
 from setting import Setting, run_alone, say
 
 import pincite
-from pincite.evaluation import Comparison, Report, compare
+from pincite.evaluation import Comparison, Report
 from pincite.evaluation.coverage import document_run
 from pincite.evaluation.retriever import Pipeline, of_knowledge_base
-from pincite.evaluation.statistics import holm, questions_needed, sign_test
+from pincite.evaluation.statistics import questions_needed
 
 OURS: Pipeline = "hybrid+rerank"
 PIPELINES: tuple[Pipeline, ...] = ("bm25", "dense", "hybrid", "rerank-alone", OURS, "default")
@@ -97,23 +97,12 @@ def paired_table(sets: Sequence[QuestionSet], reports: Mapping[str, Reports], te
     """Return the paired tests of each set, corrected for all that are made on it."""
     rows = []
     for questions in sets:
-        for place, (by, comparison) in enumerate(compared(reports[questions.name], tested)):
-            rows.append([shown(questions, place), by, *paired_row(comparison)])
+        here = reports[questions.name]
+        made = corrected([compare_by(here[old], here[new], by) for by in tested for old, new in PAIRS])
+        for place, comparison in enumerate(made):
+            rows.append([shown(questions, place), *paired_row(comparison)])
     head = ["questions", "by", "new", "old", "gained", "lost", "new - old", "p", "corrected", "shows", "needed"]
     return markdown(head, rows, right=("gained", "lost", "p", "corrected", "needed"))
-
-
-def compared(reports: Reports, tested: Sequence[str]) -> Iterator[tuple[str, Comparison]]:
-    """Yield every pair by every measure, p-values corrected by Holm's method for all of them."""
-    made = [(by, compare_by(reports[old], reports[new], by)) for by in tested for old, new in PAIRS]
-    adjusted = holm([comparison.p for _, comparison in made])
-    for (by, comparison), p in zip(made, adjusted, strict=True):
-        yield by, replace(comparison, adjusted_p=p)
-
-
-def compare_by(old: Report, new: Report, by: str) -> Comparison:
-    """Compare by a measure, "R@k" included."""
-    return compare(old, new, k=int(by[2:])) if by.startswith("R@") else compare(old, new, by=by)
 
 
 def paired_row(comparison: Comparison) -> list[str]:
@@ -124,11 +113,12 @@ def paired_row(comparison: Comparison) -> list[str]:
         shows = f"{comparison.new} is {'better' if gained > lost else 'worse'}"
     needed = questions_needed(gained, lost, comparison.n)
     return [
+        comparison.by,
         comparison.new,
         comparison.old,
         str(gained),
         str(lost),
-        signed(comparison, comparison.by),
+        signed(comparison),
         f"{comparison.p:.2g}",
         f"{comparison.adjusted_p:.2g}",
         shows,
@@ -144,8 +134,7 @@ def reranker_table(sets: Sequence[QuestionSet], reports: Mapping[str, Reports]) 
         for place, by in enumerate(GRADED_MEASURES[:2] if questions.graded else ("R@1", "R@4", "R@20", "MRR")):
             changes = [compare_by(here["hybrid"], here[new], by) for new in (OURS, "rerank-alone")]
             cells = [
-                f"{signed(change, by)}, {len(change.gained)} / {len(change.lost)}, p = {change.p:.2g}"
-                for change in changes
+                f"{signed(change)}, {len(change.gained)} / {len(change.lost)}, p = {change.p:.2g}" for change in changes
             ]
             rows.append([shown(questions, place), by, *cells])
     return markdown(["questions", "by", "fused - hybrid, gained / lost", "alone - hybrid, gained / lost"], rows)
@@ -159,11 +148,11 @@ def promise(reports: Reports) -> str:
             for by in TESTED:
                 comparison = compare_by(reports[old], reports[name], by)
                 gained, lost = len(comparison.gained), len(comparison.lost)
-                better = gained > lost and sign_test(gained, lost) < 0.05
+                better = gained > lost and comparison.distinguishable
                 line = (
                     f"* {name} is {'better' if better else '**not shown to be better**'} than {old} by {by}: "
                     f"{gained} gained, {lost} lost of {comparison.n}, p = {comparison.p:.2g}, "
-                    f"{signed(comparison, by)}"
+                    f"{signed(comparison)}"
                 )
                 needed = questions_needed(gained, lost, comparison.n)
                 if not better and gained > lost:
@@ -172,21 +161,9 @@ def promise(reports: Reports) -> str:
     return "\n".join(lines) + "\n"
 
 
-def signed(comparison: Comparison, by: str) -> str:
-    """Return the mean difference with its sign and its interval."""
-    difference = comparison.differences[by]
-    return f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]"
-
-
 def shown(questions: QuestionSet, place: int) -> str:
     """Return the set's name and size in the first of its rows."""
     return "" if place else f"{questions.name} ({len(questions.gold)})"
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> str:
-    """Return a table; the columns named in `right` are flush right."""
-    rule = ["---:" if name in right else "---" for name in head]
-    return "".join(f"| {' | '.join(row)} |\n" for row in [head, rule, *rows])
 
 
 if __name__ == "__main__":
