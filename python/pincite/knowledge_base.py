@@ -25,7 +25,7 @@ from pincite.errors import ExtractionError, InvalidInputError, PinciteError
 from pincite.extract import extract
 from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
-from pincite.retrieve.pipeline import search
+from pincite.retrieve.pipeline import CANDIDATES, search
 from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
@@ -315,7 +315,7 @@ class KnowledgeBase:
         k: int = 4,
         max_distance: float | None = DEFAULT_MAX_DISTANCE,
         rerank: bool | RerankOrder = True,
-        candidates: int = 50,
+        candidates: int = CANDIDATES,
         min_logit: float | None = None,
         max_absent: float | None = None,
     ) -> SearchResult:
@@ -392,7 +392,7 @@ class KnowledgeBase:
         k: int = 4,
         max_distance: float | None = DEFAULT_MAX_DISTANCE,
         rerank: bool | RerankOrder = True,
-        candidates: int = 50,
+        candidates: int = CANDIDATES,
         min_logit: float | None = None,
         max_absent: float | None = None,
     ) -> Context | NoAnswer:

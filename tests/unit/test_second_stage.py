@@ -1,4 +1,4 @@
-"""A second look at what a distance lets through: the reranker's logit, and the question's words that a passage lacks."""
+"""A second look at what a distance lets through: the rerank logit, and the question's words that a passage lacks."""
 
 from __future__ import annotations
 

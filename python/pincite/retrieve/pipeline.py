@@ -14,8 +14,9 @@ from pincite.retrieve.result import Coverage, Hit, LegPlan, Plan, RerankOrder, S
 from pincite.store.snapshot import RowKey, Snapshot
 from pincite.types import TextEncoder, TextReranker
 
-__all__ = ["RERANK_LIMIT", "RRF_K", "search"]
+__all__ = ["CANDIDATES", "RERANK_LIMIT", "RRF_K", "search"]
 
+CANDIDATES = 50
 RRF_K = 60
 RERANK_LIMIT = 25
 
@@ -30,6 +31,7 @@ def search(
     max_distance: float | None,
     candidates: int,
     order: RerankOrder,
+    rerank_limit: int = RERANK_LIMIT,
     min_logit: float | None = None,
     max_absent: float | None = None,
 ) -> SearchResult:
@@ -56,12 +58,12 @@ def search(
     keys = list(passed)
     logits: dict[RowKey, float] = {}
     unread = 0
-    if order != "none" and keys:
+    if order != "none" and keys and rerank_limit:
         judge = reranker()
         clock.lap("load_models")
-        logits, unread = rerank(snapshot, judge, question, keys[:RERANK_LIMIT], order=order)
+        logits, unread = rerank(snapshot, judge, question, keys[:rerank_limit], order=order)
         clock.lap("rerank")
-        keys = [*logits, *keys[RERANK_LIMIT:]]
+        keys = [*logits, *keys[rerank_limit:]]
     if min_logit is not None:
         keys = [key for key in keys if logits.get(key, -math.inf) >= min_logit]
     absent: dict[RowKey, Absence] = {}
