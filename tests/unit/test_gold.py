@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.errors import InvalidInputError
-from pincite.evaluation import Excerpt, GoldSet, Question, load_beir, load_chroma
+from pincite.evaluation import Excerpt, GoldSet, Question, Span, load_beir, load_chroma
 from pincite.types import Document
 
 TEXT = "# Pumps and oil\n\nA pump moves öil 📷. It stops.\r\n\nIt stops.\n\nSetext\n======\n\nEnd.\n"
@@ -65,6 +65,11 @@ def test_a_set_in_order_has_no_problem():
         (Question("1", "q", grades={"pumps": 0}), "is answerable, and no excerpt or grade says by what"),
         (Question("1", "q", (at("End."),), answerable=False), "is not answerable and has an answer"),
         (Question("1", " \n", answerable=False), "has no words"),
+        (Question("1", "q", (at("End."),), without=(Span("pumps"),)), "is answerable without what answers it"),
+        (Question("1", "q", answerable=False, without=(Span("ships"),)), "takes out 'ships', which names no document"),
+        (Question("1", "q", answerable=False, without=(Span("pumps", 3, 3),)), "takes out [3, 3) of 'pumps', which is"),
+        (Question("1", "q", answerable=False, without=(Span("pumps", -1, 3),)), "takes out [-1, 3) of 'pumps'"),
+        (Question("1", "q", answerable=False, without=(Span("pumps", 0, 999),)), "takes out [0, 999) of 'pumps'"),
         (Question("1", "q", grades={"gone": 1}), "none of the 1 documents that are graded as relevant is there"),
     ],
 )
@@ -102,7 +107,14 @@ questions = st.builds(
     groups=st.none() | st.lists(texts, max_size=2).map(tuple),
     family=st.text(st.characters(codec="utf-8")),
     grades=st.dictionaries(texts, st.integers(), max_size=2),
-) | st.builds(Question, id=texts, text=texts, answerable=st.just(False), forbidden=st.booleans())
+) | st.builds(
+    Question,
+    id=texts,
+    text=texts,
+    answerable=st.just(False),
+    forbidden=st.booleans(),
+    without=st.lists(st.builds(Span, texts) | st.builds(Span, texts, st.integers(), st.integers())).map(tuple),
+)
 
 
 @given(st.lists(questions, min_size=1, max_size=4))
@@ -143,6 +155,9 @@ def test_defaults_are_filled_in(tmp_path):
         ({"question": "q", "excerpts": [{"document": "d", "text": "t", "start": 3}]}, "wanted both or neither"),
         ({"question": "q", "excerpts": [{"document": "d", "text": "t", "start": 3, "end": True}]}, "end is True"),
         ({"question": "q", "excerpts": [{"document": "d", "text": "t"}]}, "documents were not given"),
+        ({"question": "q", "without": ["d"]}, "line 2: without 1 is of type str, wanted an object"),
+        ({"question": "q", "without": [{"document": "d", "text": "t"}]}, "line 2: unknown key 'text'"),
+        ({"question": "q", "without": [{"document": "d", "start": 3}]}, "without 1 has start or end, wanted both"),
     ],
 )
 def test_a_line_that_is_no_question_is_named(tmp_path, line, message):

@@ -3,9 +3,10 @@
 from pincite.evaluation.calibration import Calibration, calibrate
 from pincite.evaluation.comparison import Comparison, compare, compare_all
 from pincite.evaluation.generation import Answer, AnswerReport, Claim, evaluate_answers
-from pincite.evaluation.gold import Excerpt, GoldSet, Question
+from pincite.evaluation.gold import Excerpt, GoldSet, Question, Span
 from pincite.evaluation.judge import WordsAndReranker
 from pincite.evaluation.loaders import load_beir, load_chroma
+from pincite.evaluation.negatives import delete_answers, swap_entities
 from pincite.evaluation.refusal import Distances, SweepRow, distances_of, separability, sweep
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Retrieval, Retrieved, of_knowledge_base
@@ -24,11 +25,13 @@ __all__ = [
     "Report",
     "Retrieval",
     "Retrieved",
+    "Span",
     "SweepRow",
     "WordsAndReranker",
     "calibrate",
     "compare",
     "compare_all",
+    "delete_answers",
     "distances_of",
     "evaluate",
     "evaluate_answers",
@@ -36,5 +39,6 @@ __all__ = [
     "load_chroma",
     "of_knowledge_base",
     "separability",
+    "swap_entities",
     "sweep",
 ]

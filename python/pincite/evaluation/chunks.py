@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from pincite.core.word_pieces import piece_ends_of
-from pincite.evaluation.gold import Excerpt
+from pincite.evaluation.gold import Excerpt, Span
 from pincite.store.records import DocumentRecord
 from pincite.store.segment import Segment
-from pincite.store.snapshot import Snapshot
+from pincite.store.snapshot import RowKey, Snapshot
 from pincite.types import Document, TextEncoder
 
 __all__ = ["IndexChunks", "IndexCost"]
@@ -91,6 +91,19 @@ class IndexChunks:
         starts = column["covered_start"][rows.start : rows.stop]
         ends = column["end"][rows.start : rows.stop]
         return bool(((starts <= excerpt.start) & (excerpt.end <= ends)).any())
+
+    def touching(self, span: Span) -> list[RowKey]:
+        """Return the chunks that hold or embed any of a span."""
+        if span.document not in self._places:
+            return []
+        segment, number, _ = self._places[span.document]
+        first = self._snapshot.first_keys[self._snapshot.segments.index(segment)]
+        rows = np.array(segment.spans.chunks_of(number), dtype=np.int64)
+        starts, ends = (segment.spans.chunks[name][rows] for name in ("covered_start", "end"))
+        touched = ends > span.start
+        if span.end is not None:
+            touched &= starts < span.end
+        return (rows[touched] + first).tolist()  # type: ignore[no-any-return]
 
     def cost(self, encoder: TextEncoder) -> IndexCost:
         """Measure what the chunks cost; headers are counted in the encoder's word pieces."""

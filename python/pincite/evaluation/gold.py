@@ -14,13 +14,14 @@ from pincite.errors import InvalidInputError
 from pincite.evaluation.gold_check import occurrences, problems_of
 from pincite.types import Document
 
-__all__ = ["Documents", "Excerpt", "GoldSet", "Question", "read_lines"]
+__all__ = ["Documents", "Excerpt", "GoldSet", "Question", "Span", "read_lines"]
 
 Documents = Callable[[str], Document | None]
 """Gives a document with its canonical text by its id; None where there is none."""
 
-_QUESTION_KEYS = ("id", "question", "excerpts", "answerable", "forbidden", "groups", "family", "grades")
+_QUESTION_KEYS = ("id", "question", "excerpts", "answerable", "forbidden", "groups", "family", "grades", "without")
 _EXCERPT_KEYS = ("document", "start", "end", "text")
+_SPAN_KEYS = ("document", "start", "end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,15 @@ class Excerpt:
     start: int
     end: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Some of a document, in code points; all of it where `end` is None."""
+
+    document: str
+    start: int = 0
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,8 @@ class Question:
         How it is phrased, such as "course" or "ticket": results are given by family as well.
     grades : dict of str to int
         How relevant a document is, by its id; above 0 means relevant.
+    without : tuple of Span
+        What is taken out of the index before the question is asked: every chunk that touches it.
     """
 
     id: str
@@ -62,6 +74,7 @@ class Question:
     groups: tuple[str, ...] | None = None
     family: str = ""
     grades: Mapping[str, int] = field(default_factory=dict)
+    without: tuple[Span, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as its line has it, without what is as by default."""
@@ -78,6 +91,10 @@ class Question:
             line["family"] = self.family
         if self.grades:
             line["grades"] = dict(self.grades)
+        if self.without:
+            line["without"] = [
+                {key: getattr(span, key) for key in _SPAN_KEYS[: 1 if span.end is None else 3]} for span in self.without
+            ]
         return line
 
 
@@ -106,8 +123,9 @@ class GoldSet:
         """Read a JSONL file: a question a line.
 
         Each line has ``question`` and may have ``id`` (by default the line's number), ``excerpts`` (each ``document``,
-        ``text``, ``start`` and ``end`` in code points), ``answerable``, ``forbidden``, ``groups``, ``family`` and
-        ``grades`` (of documents by id).
+        ``text``, ``start`` and ``end`` in code points), ``answerable``, ``forbidden``, ``groups``, ``family``,
+        ``grades`` (of documents by id) and ``without`` (what is taken out of the index before the question is asked:
+        each ``document``, and ``start`` and ``end`` where it is not all of it).
 
         Parameters
         ----------
@@ -142,7 +160,8 @@ class GoldSet:
 
         Ids are given once; excerpts are where they say, not blank, and not inside a heading, which would be found by
         its words and answers nothing; documents of excerpts exist, and some of the graded ones; a question that cannot
-        be answered has no answer. Without `documents`, what needs the texts is not checked.
+        be answered has no answer; what a question does `without` is there, and leaves no answer. Without `documents`,
+        what needs the texts is not checked.
         """
         return problems_of(self.questions, documents)
 
@@ -194,7 +213,19 @@ def _question(line: Mapping[str, Any], number: str, documents: Documents | None)
         groups=groups,
         family=_typed(line, "family", str, ""),
         grades=grades,
+        without=tuple(_span(value, place) for place, value in enumerate(_typed(line, "without", list, []), start=1)),
     )
+
+
+def _span(value: Any, place: int) -> Span:
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"without {place} is of type {type(value).__name__}, wanted an object")
+    _known(value, _SPAN_KEYS)
+    if ("start" in value) != ("end" in value):
+        raise InvalidInputError(f"without {place} has start or end, wanted both or neither")
+    if "start" not in value:
+        return Span(_typed(value, "document", str))
+    return Span(_typed(value, "document", str), _typed(value, "start", int), _typed(value, "end", int))
 
 
 def _excerpt(value: Any, place: int, documents: Documents | None) -> Excerpt:

@@ -64,6 +64,14 @@ def _of_question(question: Question, texts: _Texts | None) -> Iterator[str]:
     for excerpt in question.excerpts:
         for problem in _of_excerpt(excerpt, texts):
             yield f"the excerpt [{excerpt.start}, {excerpt.end}) of {excerpt.document!r} {problem}"
+    if question.answerable and question.without:
+        yield "is answerable without what answers it"
+    for span in question.without:
+        document = None if texts is None else texts.document(span.document)
+        if texts is not None and document is None:
+            yield f"takes out {span.document!r}, which names no document"
+        elif span.end is not None and not 0 <= span.start < span.end <= (len(document.text) if document else span.end):
+            yield f"takes out [{span.start}, {span.end}) of {span.document!r}, which is not there"
 
 
 def _of_excerpt(excerpt: Excerpt, texts: _Texts | None) -> Iterator[str]:

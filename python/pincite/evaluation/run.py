@@ -9,7 +9,7 @@ from typing import Any
 from pincite.core.arguments import integer
 from pincite.errors import InvalidInputError
 from pincite.evaluation.chunks import IndexChunks
-from pincite.evaluation.gold import Documents, GoldSet
+from pincite.evaluation.gold import Documents, GoldSet, Question
 from pincite.evaluation.outcome import ExcerptsWanted, judge
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Indexed, IndexRetriever, Pipeline, Retriever, ask, of_knowledge_base
@@ -45,7 +45,7 @@ def evaluate(
         A callable takes the text of a question and returns `Retrieved` passages, best first, none for a refusal; so any
         other retriever is measured on the same questions.
     gold : GoldSet or path
-    pipeline : {"default", "bm25", "dense", "hybrid", "hybrid+rerank"}
+    pipeline : {"default", "bm25", "dense", "hybrid", "hybrid+rerank", "rerank-alone"}
         Of a knowledge base: see `of_knowledge_base`.
     depth : int, default 20
         How many passages to ask for. R@20 needs 20.
@@ -93,7 +93,7 @@ def evaluate(
     outcomes, milliseconds = [], []
     with shown(progress, len(gold), doing=name or "asking", unit=" questions") as tell:
         for question in gold:
-            retrieval = ask(retriever, question.text, depth=depth)
+            retrieval = ask(_taken_out(retriever, question, chunks), question.text, depth=depth)
             outcomes.append(judge(question, retrieval, excerpts=excerpts, chunks=chunks))
             milliseconds.append(retrieval.timings)
             if tell is not None:
@@ -131,6 +131,17 @@ def _texts(chunks: IndexChunks | None, documents: Iterable[Document] | None) -> 
             raise InvalidInputError("documents are given, a knowledge base has its own; leave them out")
         return chunks.document
     return None if documents is None else {document.id: document for document in documents}.get
+
+
+def _taken_out(retriever: Retriever, question: Question, chunks: IndexChunks | None) -> Retriever:
+    if not question.without:
+        return retriever
+    if chunks is None or not isinstance(retriever, IndexRetriever):
+        raise InvalidInputError(
+            f"question {question.id!r} is asked of an index without some of its documents, which a callable cannot do; "
+            "leave out the questions that have `without`"
+        )
+    return retriever.without(key for span in question.without for key in chunks.touching(span))
 
 
 def _description(retriever: Retriever) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from pincite.core.bm25_collection import BM25Collection
 from pincite.errors import IndexCorruptError, StorageError
@@ -60,9 +62,7 @@ class Snapshot:
             None if alive.all() else alive[segment.spans.chunks["document"]]
             for segment, alive in zip(self.segments, self._alive, strict=True)
         ]
-        self.bm25 = BM25Collection(
-            [segment.bm25.view(rows) for segment, rows in zip(self.segments, self.visible, strict=True)]
-        )
+        self.bm25 = _postings(self.segments, self.visible)
         self._n_alive = len(self.bm25)
         held = {"documents": sum(int(alive.sum()) for alive in self._alive), "chunks": len(self)}
         if any(totals[name] != count for name, count in held.items()):
@@ -102,6 +102,22 @@ class Snapshot:
                 continue
             return cls(catalog, generation, [mapped[id] for id in live], dead_rows, totals)
         raise AssertionError("unreachable")
+
+    def without(self, keys: Iterable[RowKey]) -> Snapshot:
+        """Return this generation as if some chunks were not there: ranks, scores and ties are those of the others.
+
+        What is counted of documents stays as it is.
+        """
+        absent = np.fromiter(keys, dtype=np.int64)
+        rest = copy(self)
+        rest.visible = []
+        for segment, first, visible in zip(self.segments, self.first_keys, self.visible, strict=True):
+            rows = np.ones(len(segment), dtype=bool) if visible is None else visible.copy()
+            rows[absent[(first <= absent) & (absent < first + len(segment))] - first] = False
+            rest.visible.append(rows)
+        rest.bm25 = _postings(rest.segments, rest.visible)
+        rest._n_alive = len(rest.bm25)
+        return rest
 
     def __len__(self) -> int:
         """Return the number of chunks that are alive."""
@@ -143,3 +159,7 @@ class Snapshot:
             if len(numbers):
                 return segment, int(numbers[0])
         return None
+
+
+def _postings(segments: Sequence[Segment], visible: Sequence[npt.NDArray[np.bool_] | None]) -> BM25Collection:
+    return BM25Collection([segment.bm25.view(rows) for segment, rows in zip(segments, visible, strict=True)])
