@@ -105,9 +105,9 @@ def test_help_shows_both_forms(capsys):
     [
         (("run", "kb", "gold.jsonl"), 0, "Evaluation"),
         (("compare", "kb", "blind", "gold.jsonl"), 0, "Comparison"),
-        (("sweep", "kb", "gold.jsonl"), 0, "Thresholds"),
-        (("calibrate", "kb", "gold.jsonl"), 0, "Calibration"),
-        (("calibrate", "kb", "gold.jsonl", "--max-bluffs", 0.01), 1, "Calibration"),
+        (("sweep", "kb", "gold.jsonl"), 0, "Thresholds, distance"),
+        (("calibrate", "kb", "gold.jsonl"), 0, "Calibration, distance"),
+        (("calibrate", "kb", "gold.jsonl", "--max-bluffs", 0.01), 1, "Calibration, distance"),
         (("gate", "kb", "blind", "gold.jsonl", "--pipeline", "hybrid"), 1, "Migration gate"),
         (("chunkers", "docs", "gold.jsonl", "--work", "work", "--strategies", "A", "structural"), 0, "Ways of cutting"),
     ],
@@ -175,6 +175,20 @@ def test_sweep_and_calibrate(desk, capsys):
         in json.loads(run(capsys, "calibrate", "kb", "gold.jsonl", "--max-bluffs", "0.01", "--json", code=1))["verdict"]
     )
     assert run(capsys, "calibrate", "kb", "gold.jsonl", "--max-bluffs", "0.01", code=1).startswith("threshold: none\n")
+
+
+def test_thresholds_are_on_any_score(desk, capsys):
+    arguments = ("sweep", "kb", "gold.jsonl", "--score", "logit")
+    swept = json.loads(run(capsys, *arguments, "--json"))
+    thresholds = [row["threshold"] for row in swept["rows"]]
+    assert thresholds == sorted(thresholds, reverse=True), "the least logit that is an answer, the strictest first"
+    assert swept["score"] == "logit"
+    assert run(capsys, *arguments).splitlines()[4].startswith(f"| {thresholds[0]:.3f} | ")
+    found = json.loads(run(capsys, "calibrate", "kb", "gold.jsonl", "--score", "absent", "--json"))
+    assert (found["score"], found["stamp"]["pipeline"]) == ("absent", "hybrid+rerank")
+    for score, pipeline in (("distance", "bm25"), ("logit", "hybrid")):
+        assert main(["eval", "sweep", "kb", "gold.jsonl", "--score", score, "--pipeline", pipeline]) == 1
+        assert f"--score {score}, which it does not measure" in capsys.readouterr().err
 
 
 def test_the_gate_closes_when_answers_are_lost(desk, capsys):

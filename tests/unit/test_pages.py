@@ -213,6 +213,25 @@ def test_a_sweep_without_distances_says_so():
     assert "No question has a distance" in text_of(parsed(sweep_page(report(), sweep(distances_of(report())))))
 
 
+def test_logits_are_shown_as_they_are():
+    def retriever(text: str) -> list[Retrieved]:
+        return [Retrieved("d", 0, 1, 0, logit=4.0 if text.startswith("what") else -3.0)]
+
+    one = evaluate(retriever, GOLD)
+    rows = sweep(distances_of(one, score="logit"), thresholds=[-4.0, -1.0, 3.0])
+    root = parsed(sweep_page(one, rows, score="logit"))
+    (drawn,) = [found for found in root.iter("table") if found[0][0][0].text == "threshold"]
+    assert [row[0].text for row in drawn[1]] == ["4.000", "1.000", "-3.000"]
+    assert "separates them best 4.000" in text_of(root)
+    assert "default" not in text_of(root)
+    found = calibrate(one, score="logit")
+    root = parsed(calibration_page(one, found))
+    assert f"threshold {found.threshold:.3f}" in text_of(root)
+    shares = {row[0].text: "".join(row[1].itertext()) for row in next(root.iter("table"))[1]}
+    assert shares["answered correctly"].startswith("1.000")
+    assert shares["bluffs"].startswith("0.000")
+
+
 def test_a_calibration_shows_its_threshold_or_why_there_is_none():
     one = report(distance_of=lambda number: 0.1 if number < 24 else 0.9)
     found = calibrate(one)

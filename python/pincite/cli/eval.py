@@ -18,7 +18,7 @@ from pincite.evaluation.calibration import calibrate
 from pincite.evaluation.chunkers import STRATEGIES, study_chunkers
 from pincite.evaluation.comparison import Comparison, compare
 from pincite.evaluation.pages import calibration_page, chunkers_page, comparison_page, report_page, sweep_page
-from pincite.evaluation.refusal import distances_of, separability, sweep
+from pincite.evaluation.refusal import Score, distances_of, separability, sign_of, sweep
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Pipeline
 from pincite.evaluation.run import evaluate
@@ -29,6 +29,8 @@ HELP = "measure an index with questions whose answers are known"
 EXAMPLE = "pincite eval kb gold.jsonl"
 
 FAILED = 1
+
+RERANKED: tuple[Pipeline, ...] = ("hybrid+rerank", "rerank-alone")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +79,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     calibrated.add_argument("--confidence", type=float, default=0.95, help="in that bound (default: 0.95)")
     for added in (swept, calibrated):
-        added.add_argument("--pipeline", choices=pipelines[1:], default="hybrid", help="what of the index is measured")
+        added.add_argument(
+            "--score", choices=get_args(Score), default="distance",
+            help="what is held against the threshold: the least distance, the highest rerank logit, or the share of "
+            "the question's words that the passages lack (default: distance)",
+        )  # fmt: skip
+        added.add_argument(
+            "--pipeline", choices=pipelines[1:],
+            help="what of the index is measured (default: hybrid, for other scores hybrid+rerank)",
+        )  # fmt: skip
     chunkers = action(
         "chunkers", "measure the ways of cutting a folder's documents", "FOLDER",
         example="chunkers docs gold.jsonl --work work",
@@ -143,20 +153,23 @@ def _compare(given: argparse.Namespace) -> int:
 
 
 def _sweep(given: argparse.Namespace) -> int:
-    report = _measured(given, given.kb, given.pipeline)
-    distances = distances_of(report)
+    report = _unthresholded(given)
+    distances, sign = distances_of(report, score=given.score), sign_of(given.score)
     rows, apart = sweep(distances), separability(distances, seed=given.seed)
-    _write_page(given, sweep_page, report, rows)
+    _write_page(given, sweep_page, report, rows, score=given.score)
     if given.json:
-        print_json({"separability": apart.to_dict(), "rows": [row.to_dict() for row in rows]})
+        shown = [{**row.to_dict(), "threshold": sign * row.threshold} for row in rows]
+        print_json({"score": given.score, "separability": apart.to_dict(), "rows": shown})
     else:
-        print(sweep_table(rows, apart), end="")
+        print(sweep_table(rows, apart, sign=sign), end="")
     return 0
 
 
 def _calibrate(given: argparse.Namespace) -> int:
-    report = _measured(given, given.kb, given.pipeline)
-    found = calibrate(report, max_bluffs=given.max_bluffs, confidence=given.confidence, seed=given.seed)
+    report = _unthresholded(given)
+    found = calibrate(
+        report, score=given.score, max_bluffs=given.max_bluffs, confidence=given.confidence, seed=given.seed
+    )
     _write_page(given, calibration_page, report, found)
     if given.json:
         print_json(found.to_dict())
@@ -256,6 +269,17 @@ def _compared(given: argparse.Namespace, old: Pipeline, new: Pipeline) -> tuple[
         )
     reports = (_measured(given, given.old, old), _measured(given, given.new, new))
     return compare(*reports, k=given.k), reports
+
+
+def _unthresholded(given: argparse.Namespace) -> Report:
+    """Measure a pipeline that has the score: the reranker's stage is where passages are held against the words."""
+    known = ("dense", "hybrid", *RERANKED) if given.score == "distance" else RERANKED
+    pipeline = given.pipeline or ("hybrid" if given.score == "distance" else "hybrid+rerank")
+    if pipeline not in known:
+        raise InvalidInputError(
+            f"--pipeline is {pipeline}, --score {given.score}, which it does not measure; take --pipeline {known[-2]}"
+        )
+    return _measured(given, given.kb, pipeline)
 
 
 def _measured(given: argparse.Namespace, path: str, pipeline: Pipeline, *, threshold: float | None = None) -> Report:

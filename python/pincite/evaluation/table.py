@@ -72,13 +72,13 @@ def notes_of(report: Report) -> Iterable[str]:
     yield f"Configuration {report.configuration_hash}{generation}, seed {report.seed}."
 
 
-def sweep_table(rows: Sequence[SweepRow], separability: Interval) -> str:
-    """Return a sweep as a table with a row a threshold."""
+def sweep_table(rows: Sequence[SweepRow], separability: Interval, *, sign: float = 1.0) -> str:
+    """Return a sweep as a table with a row a threshold, which is multiplied by `sign`."""
     columns = sweep_columns(rows)
     lines = [f"separability {separability}", "", f"| threshold | {' | '.join(map(_cell, columns))} |"]
     lines.append(f"| ---: |{' --- |' * len(columns)}")
     for row, *values in zip(rows, *columns.values(), strict=True):
-        lines.append(f"| {row.threshold:.3f} | {' | '.join(map(str, values))} |")
+        lines.append(f"| {sign * row.threshold:.3f} | {' | '.join(map(str, values))} |")
     return "\n".join(lines) + "\n"
 
 

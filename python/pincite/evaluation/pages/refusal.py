@@ -24,7 +24,7 @@ from pincite.evaluation.pages.elements import (
 )
 from pincite.evaluation.pages.plots import Series, curves_plot, key_of, span_of
 from pincite.evaluation.pages.reports import asked_of, footer
-from pincite.evaluation.refusal import SweepRow, distances_of, separability, sweep
+from pincite.evaluation.refusal import Score, SweepRow, distances_of, separability, sign_of, sweep
 from pincite.evaluation.report import Report
 from pincite.evaluation.statistics import Interval
 from pincite.evaluation.table import sweep_columns
@@ -32,7 +32,7 @@ from pincite.evaluation.table import sweep_columns
 __all__ = ["calibration_page", "sweep_page"]
 
 
-def sweep_page(report: Report, rows: Sequence[SweepRow]) -> str:
+def sweep_page(report: Report, rows: Sequence[SweepRow], *, score: Score = "distance") -> str:
     """Return a page about what is answered and refused at each threshold.
 
     Parameters
@@ -40,16 +40,21 @@ def sweep_page(report: Report, rows: Sequence[SweepRow]) -> str:
     report : Report
         Made without a threshold.
     rows : sequence of SweepRow
-        Of its distances.
+        Of `distances_of` it.
+    score : {"distance", "logit", "absent"}
+        By which. Logits are shown as they are, not with their sign changed.
     """
-    parts = [tiles({"separability": separability(distances_of(report), seed=report.seed), **_best_tiles(rows)})]
+    apart = separability(distances_of(report, score=score), seed=report.seed)
+    numbers: dict[str, str | Interval | None] = {"separability": apart}
+    if (best := _best(rows)) is not None:
+        numbers["separates them best"] = f"{sign_of(score) * best.threshold:.3f}"
+        numbers |= {"answered correctly there": best.answered_correctly, "bluffs there": best.bluffs}
+    parts = [tiles(numbers)]
     if rows:
-        parts += _sweep(report, rows)
+        parts += _sweep(report, rows, score)
     else:
-        parts.append(
-            paragraph("No question has a distance: there is nothing to sweep. Does this pipeline measure any?")
-        )
-    return page("Thresholds", report.name, asked_of(report), [*parts, footer([report])])
+        parts.append(paragraph(f"No question has a {score}: there is nothing to sweep. Does this pipeline measure it?"))
+    return page(f"Thresholds, {score}", report.name, asked_of(report), [*parts, footer([report])])
 
 
 def calibration_page(report: Report, calibration: Calibration) -> str:
@@ -61,37 +66,41 @@ def calibration_page(report: Report, calibration: Calibration) -> str:
     calibration : Calibration
         Of it.
     """
-    threshold, bound = calibration.threshold, calibration.bluff_bound
-    said = "Set" if threshold is not None else f"Not set, {calibration.verdict}"
+    threshold, bound, score = calibration.threshold, calibration.bluff_bound, calibration.score
+    marks = {} if threshold is None else {"threshold": threshold}
     numbers: dict[str, str | Interval | None] = {"threshold": "none" if threshold is None else f"{threshold:.3f}"}
     if threshold is not None and bound is not None:
         numbers |= {"answered": calibration.answered, "bluffs": calibration.bluffs, "bluffs, at most": f"{bound:.3f}"}
     numbers["separability"] = calibration.separability
-    wanted = f"At most {calibration.max_bluffs:.3g} of the unanswerable questions answered, with confidence "
-    wanted += f"{calibration.confidence:g}"
-    stamp = table(
-        ["stamp", "value"], flat(calibration.stamp).items(), label="What the threshold depends on", numbers=False
+    said = "Set" if threshold is not None else f"Not set, {calibration.verdict}"
+    wanted = (
+        f"Wanted: at most {calibration.max_bluffs:.3g} of the unanswerable questions answered, with confidence "
+        f"{calibration.confidence:g}. {asked_of(report)}"
     )
+    stamp = flat(calibration.stamp).items()
     parts = [
         verdict(f"{said}: {calibration.reason}", "bad" if threshold is None else "good"),
         tiles(numbers),
-        section("Distances", distances_figure(report, {} if threshold is None else {"threshold": threshold})),
-        section("At this threshold", *_at(report, threshold)),
+        section("Distributions", distances_figure(report, marks, score=score)),
+        section("At this threshold", *_at(report, threshold, score)),
         section(
             "What the threshold depends on",
             paragraph("It lapses when one of these changes, and it holds for questions like those that were asked."),
-            stamp,
+            table(["stamp", "value"], stamp, label="What the threshold depends on", numbers=False),
         ),
         footer([report]),
     ]
-    return page("Calibration", report.name, f"{wanted}. {asked_of(report)}", parts)
+    return page(f"Calibration, {score}", report.name, wanted, parts)
 
 
-def _sweep(report: Report, rows: Sequence[SweepRow]) -> list[Markup]:
-    thresholds = [row.threshold for row in rows]
+def _sweep(report: Report, rows: Sequence[SweepRow], score: Score) -> list[Markup]:
+    thresholds = [sign_of(score) * row.threshold for row in rows]
     best = _best(rows)
-    marks = {} if best is None else {"separates them best": best.threshold}
-    marks["default"] = DEFAULT_MAX_DISTANCE
+    marks = {} if best is None else {"separates them best": sign_of(score) * best.threshold}
+    note = "Where the two separate best was seen on these questions: on others expect less."
+    notes = [paragraph(note)] if marks else []
+    if score == "distance":
+        marks["default"] = DEFAULT_MAX_DISTANCE
     span = span_of(thresholds, list(marks.values()))
     columns = sweep_columns(rows)
     asked = [
@@ -103,9 +112,6 @@ def _sweep(report: Report, rows: Sequence[SweepRow]) -> list[Markup]:
     bluffs = [Series(name, styles.get(name, 5 if families else 1), columns[name]) for name in ["bluffs", *families]]
     pairs = zip(thresholds, zip(*columns.values(), strict=True), strict=True)
     cells = ([f"{threshold:.3f}", *map(estimate, values)] for threshold, values in pairs)
-    best_note = (
-        " Where the two separate best was seen on these questions: on others expect less." if best is not None else ""
-    )
     return [
         section(
             "Questions with an answer",
@@ -124,34 +130,23 @@ def _sweep(report: Report, rows: Sequence[SweepRow]) -> list[Markup]:
                 key_of(bluffs, kind="curve"),
             ),
         ),
-        section("Distances", distances_figure(report, marks, span=span), paragraph(
-            f"The greatest distance of an answer is {DEFAULT_MAX_DISTANCE} by default.{best_note}")),
+        section("Distributions", distances_figure(report, marks, score=score, span=span), *notes),
         section(
             "By threshold",
             table(["threshold", *columns], cells, label="What becomes of questions, by threshold"),
         ),
-    ]  # fmt: skip
+    ]
 
 
-def _at(report: Report, threshold: float | None) -> list[Markup]:
+def _at(report: Report, threshold: float | None, score: Score) -> list[Markup]:
     if threshold is None:
         return []
-    shares = sweep_columns(sweep(distances_of(report), thresholds=[threshold]))
-    numbers = {name: share for name, (share,) in shares.items()}
-    return [measured("of the questions", {"share": numbers}, label="What becomes of questions at this threshold")]
+    rows = sweep(distances_of(report, score=score), thresholds=[sign_of(score) * threshold])
+    shares = {name: share for name, (share,) in sweep_columns(rows).items()}
+    return [measured("of the questions", {"share": shares}, label="What becomes of questions at this threshold")]
 
 
 def _best(rows: Sequence[SweepRow]) -> SweepRow | None:
     """Return the row where the answerable questions are answered the most above the others (Youden's index)."""
     known = [row for row in rows if not math.isnan(row.given_up_wrongly.value + row.bluffs.value)]
     return min(known, key=lambda row: row.given_up_wrongly.value + row.bluffs.value, default=None)
-
-
-def _best_tiles(rows: Sequence[SweepRow]) -> dict[str, str | Interval | None]:
-    if (best := _best(rows)) is None:
-        return {}
-    return {
-        "separates them best": f"{best.threshold:.3f}",
-        "answered correctly there": best.answered_correctly,
-        "bluffs there": best.bluffs,
-    }
