@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -15,6 +16,7 @@ from pincite.evaluation.comparison import compare
 from pincite.evaluation.pages import calibration_page, chunkers_page, comparison_page, report_page, sweep_page
 from pincite.evaluation.pages.elements import estimate, plain, table
 from pincite.evaluation.pages.plots import Series, curves_plot, distances_plot, intervals_plot, span_of
+from pincite.evaluation.pages.style import STYLE
 from pincite.evaluation.refusal import distances_of
 from pincite.evaluation.statistics import Interval, wilson
 
@@ -167,6 +169,12 @@ def test_a_comparison_shows_each_question_with_both_ranks():
     assert "found by neither" not in " ".join(lists)
 
 
+def test_reports_of_one_name_stay_two_columns():
+    one = report()
+    for found in parsed(comparison_page(one, one, compare(one, one))).iter("table"):
+        assert len({len(row) for row in found.iter("tr")}) == 1
+
+
 def test_a_long_list_is_closed_and_an_empty_one_says_so():
     old, new = report(rank_of=lambda number: None), report(rank_of=lambda number: 1)
     lists = {d[0].text: d for d in parsed(comparison_page(old, new, compare(old, new))).iter("details")}
@@ -287,3 +295,21 @@ def test_points_and_intervals_stand_where_they_should():
     (point,) = svg.iter("circle")
     lines = sorted({float(line.get("x1")) for line in svg.iter("line")})
     assert float(point.get("cx")) == pytest.approx((lines[0] + lines[-1]) / 2, abs=0.1)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    digits = colour if len(colour) == 6 else "".join(digit * 2 for digit in colour)
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_words_and_marks_have_contrast_on_light_and_on_dark_paper():
+    light, dark = (dict(re.findall(r"--(\w+): #([0-9a-f]{3,6})", block)) for block in STYLE.split("@media", 2)[:2])
+    assert set(light) == set(dark)
+    for scheme in (light, dark):
+        for paper in ("paper", "shade"):
+            for name in set(scheme) - {"paper", "shade", "line"}:
+                low, high = sorted((luminance(scheme[name]), luminance(scheme[paper])))
+                assert (high + 0.05) / (low + 0.05) >= 4.5, f"{name} on {paper}"

@@ -56,7 +56,7 @@ def chunkers_page(study: ChunkerStudy) -> str:
         ),
         section(
             "Answers destroyed",
-            paragraph("No chunk holds the answer: no retriever can find it. None is the ceiling to reach."),
+            paragraph("No chunk holds the answer: no retriever can find it. The aim is none."),
             figure(
                 intervals_plot(destroyed, "Destroyed answers of each way of cutting, with their intervals"),
                 "Share of the questions whose answer no chunk holds, with 95 % intervals.",

@@ -99,11 +99,14 @@ def table(
     )
 
 
-def measured(title: str, columns: Mapping[str, Mapping[str, Interval]], *, label: str, sign: str = "") -> Markup:
-    """Return a table of measures, a row each, with a column for each of what was measured."""
-    names = dict.fromkeys(name for column in columns.values() for name in column)
-    rows = ([name, *(estimate(column.get(name), sign) for column in columns.values())] for name in names)
-    return table([title, *columns], rows, label=label)
+def measured(
+    title: str, columns: Iterable[tuple[str, Mapping[str, Interval]]], *, label: str, sign: str = ""
+) -> Markup:
+    """Return a table of measures, a row each, with a column for each of what was measured, by its name."""
+    heads, values = zip(*columns, strict=True)
+    names = dict.fromkeys(name for column in values for name in column)
+    rows = ([name, *(estimate(column.get(name), sign) for column in values)] for name in names)
+    return table([title, *heads], rows, label=label)
 
 
 def details(summary: str, *parts: Markup, open: bool = False) -> Markup:

@@ -143,7 +143,7 @@ def _at(report: Report, threshold: float | None, score: Score) -> list[Markup]:
         return []
     rows = sweep(distances_of(report, score=score), thresholds=[sign_of(score) * threshold])
     shares = {name: share for name, (share,) in sweep_columns(rows).items()}
-    return [measured("of the questions", {"share": shares}, label="What becomes of questions at this threshold")]
+    return [measured("of the questions", [("share", shares)], label="What becomes of questions at this threshold")]
 
 
 def _best(rows: Sequence[SweepRow]) -> SweepRow | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 from pincite.evaluation.comparison import Comparison
 from pincite.evaluation.outcome import ANSWER_K, Outcome
@@ -26,7 +25,7 @@ from pincite.evaluation.pages.plots import Series, intervals_plot, key_of
 from pincite.evaluation.report import Report
 from pincite.evaluation.table import notes_of
 
-__all__ = ["asked_of", "comparison_page", "costs", "footer", "questions", "report_page"]
+__all__ = ["asked_of", "comparison_page", "footer", "questions", "report_page"]
 
 PLOTTED = ("R@1", "R@4", "R@8", "R@20", "MRR", "nDCG@10")
 
@@ -50,7 +49,7 @@ def report_page(report: Report) -> str:
         section("Answers and refusals", *_refusals([report])),
         section(
             "Questions",
-            questions("destroyed: no chunk holds the answer", _destroyed(report), [report]),
+            questions("destroyed: no chunk holds the answer", [o for o in report.answerable if o.destroyed], [report]),
             questions(
                 f"not answered by the first {last}",
                 [o for o in report.answerable if o.rank is None and not o.destroyed],
@@ -112,7 +111,7 @@ def comparison_page(
                 intervals_plot(differences, "Differences by measure with their intervals", around_zero=True),
                 "New less old, a mean over paired questions each. An interval that holds 0 shows no difference.",
             ),
-            measured("difference", {"new less old": comparison.differences}, label="Differences", sign="+"),
+            measured("difference", [("new less old", comparison.differences)], label="Differences", sign="+"),
         ),
         section("Answers found", *_found(reports)),
         *_families(reports),
@@ -142,7 +141,7 @@ def questions(
         return details(summary, paragraph("None.")) if empty else Markup("")
     found = [({o.id: o for o in report.outcomes}, report.depth) for report in reports]
     rows = []
-    for outcome in islice(outcomes, LISTED):
+    for outcome in outcomes[:LISTED]:
         name = Markup(
             f'<span class="question">{plain(outcome.question)}</span><span class="id">{plain(outcome.id)}</span>'
         )
@@ -154,7 +153,7 @@ def questions(
     )
 
 
-def costs(reports: Sequence[Report]) -> Markup:
+def _costs(reports: Sequence[Report]) -> Markup:
     """Return what the indexes cost."""
     known = [(report.name, report.cost) for report in reports if report.cost is not None]
     rows = [
@@ -183,9 +182,9 @@ def _found(reports: Sequence[Report]) -> Iterable[Markup]:
         series = [series[0]._replace(name="all questions")]
         series += [Series(name or "no family", 1 + i % 5, shares) for i, (name, shares) in enumerate(families)]
     yield figure(intervals_plot(series, "Measures with their intervals"), INTERVALS, key_of(series))
-    yield details("All measures", measured("measure", {r.name: r.measures for r in reports}, label="All measures"))
+    yield details("All measures", measured("measure", [(r.name, r.measures) for r in reports], label="All measures"))
     if len(reports) == 1 and reports[0].families:
-        yield details("By family", measured("measure", dict(reports[0].families), label="By family"))
+        yield details("By family", measured("measure", reports[0].families.items(), label="By family"))
 
 
 def _families(reports: Sequence[Report]) -> Iterable[Markup]:
@@ -193,7 +192,7 @@ def _families(reports: Sequence[Report]) -> Iterable[Markup]:
         asked = sum(outcome.family == family for outcome in reports[0].answerable)
         title = f"{family or 'No family'}: {asked} questions"
         series = [Series(report.name, place, report.families[family]) for place, report in enumerate(reports)]
-        numbers = measured("measure", {each.name: each.values for each in series}, label=title)
+        numbers = measured("measure", [(each.name, each.values) for each in series], label=title)
         yield section(
             title, figure(intervals_plot(series, title), INTERVALS, key_of(series)), details("Numbers", numbers)
         )
@@ -202,15 +201,11 @@ def _families(reports: Sequence[Report]) -> Iterable[Markup]:
 def _refusals(reports: Sequence[Report]) -> Iterable[Markup]:
     if not reports[0].refusal:
         return
-    yield measured("of the questions", {report.name: report.refusal for report in reports}, label="Refusals")
+    yield measured("of the questions", [(report.name, report.refusal) for report in reports], label="Refusals")
     for report in reports:
         threshold = report.configuration.get("max_distance")
         marks = {} if threshold is None else {"threshold": threshold}
         yield distances_figure(report, marks, title=report.name if len(reports) > 1 else "")
-
-
-def _destroyed(report: Report) -> list[Outcome]:
-    return [outcome for outcome in report.answerable if outcome.destroyed]
 
 
 def _became(outcome: Outcome, depth: int) -> Markup:
@@ -225,11 +220,12 @@ def _became(outcome: Outcome, depth: int) -> Markup:
 
 
 def _details(reports: Sequence[Report]) -> Iterable[Markup]:
-    yield section("Index", costs(reports))
-    settings = {report.name: flat({**report.configuration, "documents": report.documents_sha256}) for report in reports}
-    names = dict.fromkeys(name for each in settings.values() for name in each)
-    rows = [[name, *(each.get(name, "") for each in settings.values())] for name in names]
+    yield section("Index", _costs(reports))
+    heads = [report.name for report in reports]
+    settings = [flat({**report.configuration, "documents": report.documents_sha256}) for report in reports]
+    names = dict.fromkeys(name for each in settings for name in each)
+    rows = [[name, *(each.get(name, "") for each in settings)] for name in names]
     differing = [row for row in rows if len(set(row[1:])) > 1]
-    parts = [table(["differs", *settings], differing, label="What differs", numbers=False)] if differing else []
-    everything = table(["setting", *settings], rows, label="Configuration", numbers=False)
+    parts = [table(["differs", *heads], differing, label="What differs", numbers=False)] if differing else []
+    everything = table(["setting", *heads], rows, label="Configuration", numbers=False)
     yield section("Configuration", *parts, details("All settings", everything))

@@ -38,6 +38,7 @@ th, td { border-bottom: 1px solid var(--line); padding: .36rem 2rem .36rem 0; te
 table th:last-child, table td:last-child { padding-right: 0; } tbody tr:hover { background: var(--shade); }
 thead th { color: var(--faint); font-size: .84rem; font-weight: 600; vertical-align: bottom; }
 tbody th { font-weight: 500; } .number { text-align: right; white-space: nowrap; } .nowrap { white-space: nowrap; }
+thead .number { white-space: normal; }
 .range { color: var(--faint); font-size: .86em; margin-left: .35em; white-space: nowrap; }
 .id { color: var(--faint); display: block; font: .78rem ui-monospace, monospace; overflow-wrap: anywhere; }
 .question { min-width: 13rem; overflow-wrap: anywhere; } code { font-size: .9em; overflow-wrap: anywhere; }
