@@ -20,14 +20,13 @@ from sets import QuestionSet, opened, question_set
 from setting import Setting, run_alone, say
 
 import pincite
-from pincite.config import DEFAULT_MAX_DISTANCE
 from pincite.evaluation import Distances, GoldSet, Report, delete_answers, distances_of, separability, swap_entities
 from pincite.evaluation.chunks import IndexChunks
 from pincite.evaluation.negatives import Deleted
 from pincite.evaluation.outcome import Outcome
 from pincite.evaluation.refusal import Score, sweep
 from pincite.evaluation.retriever import of_knowledge_base
-from pincite.evaluation.statistics import sign_test, wilson
+from pincite.evaluation.statistics import holm, sign_test, wilson
 
 SETS: tuple[tuple[str, Deleted], ...] = (("mdcourse", "section"), ("chroma", "passage"))
 """Chroma's corpora have no headings, so a section of theirs would be all of them."""
@@ -104,8 +103,8 @@ def second_stage_table(kb: pincite.KnowledgeBase, gold: GoldSet, report: Report)
     held_out = GoldSet(gold.name, tuple(question for question in gold if half(question.id) == 1))
     yes, no = families(report.answerable), families(report.unanswerable)
     head = ["bluffs wanted", "rule", "set to", *(f"answered, {family}" for family in yes), "answered correctly"]
-    head += [*(f"bluffs, {family}" for family in no), "against distance"]
-    rows = []
+    head += [*(f"bluffs, {family}" for family in no), "decisions against distance"]
+    rows, changes = [], []
     for most in MOST_BLUFFS:
         first = None
         for rule in RULES:
@@ -116,9 +115,13 @@ def second_stage_table(kb: pincite.KnowledgeBase, gold: GoldSet, report: Report)
             bluffs = [answered_share(those(found.unanswerable, family)) for family in no]
             rows.append(
                 [f"{most:.0%}", rule, ", ".join(f"{name} {value:.3f}" for name, value in limits.items()), *answered,
-                 str(found.refusal["answered correctly"]), *bluffs, "" if first is None else decisions(first, found)]
+                 str(found.refusal["answered correctly"]), *bluffs]
             )  # fmt: skip
+            changes.append((0, 0) if first is None else decisions(first, found))
             first = first or found
+    adjusted = iter(holm([sign_test(*change) for change in changes if any(change)]))
+    for row, (gained, lost) in zip(rows, changes, strict=True):
+        row.append(f"{gained} better, {lost} worse, p = {next(adjusted):.2g}" if gained or lost else "")
     return markdown(head, rows, right=["bluffs wanted"])
 
 
@@ -149,12 +152,12 @@ def all_within(scores: Sequence[Distances], limits: Iterable[float], kind: str) 
     return np.logical_and.reduce(kept)
 
 
-def decisions(old: Report, new: Report) -> str:
-    """Return the paired test of right decisions: what can be answered is, what cannot is refused; far ones left out."""
+def decisions(old: Report, new: Report) -> tuple[int, int]:
+    """Return how many decisions got better and worse; right is to answer what can be, and to refuse near questions."""
     pairs = [(a, b) for a, b in zip(old.outcomes, new.outcomes, strict=True) if a.family != "far"]
     gained = sum(right(b) and not right(a) for a, b in pairs)
     lost = sum(right(a) and not right(b) for a, b in pairs)
-    return f"{gained} decisions better, {lost} worse of {len(pairs)}, p = {sign_test(gained, lost):.2g}"
+    return gained, lost
 
 
 def right(outcome: Outcome) -> bool:
@@ -189,5 +192,4 @@ def half(id: str) -> int:
 
 
 if __name__ == "__main__":
-    assert DEFAULT_MAX_DISTANCE in THRESHOLDS
     run_alone(tables, __doc__)
