@@ -34,7 +34,9 @@ dl.tiles { display: grid; gap: .7rem; grid-template-columns: repeat(auto-fit, mi
 table { border-collapse: collapse; font-size: .94rem; font-variant-numeric: tabular-nums; }
 .wide { width: 100%; } .dense .range { display: block; margin: 0; }
 th, td { border-bottom: 1px solid var(--line); padding: .36rem 2rem .36rem 0; text-align: left; vertical-align: top; }
-.wide td, .wide th, .dense td, .dense th { padding-right: 1.1rem; }
+.wide td, .wide th { padding-right: 1.1rem; } .dense { font-size: .9rem; }
+.dense td, .dense th { padding-right: .8rem; }
+.dense tbody th, .dense thead th:first-child { background: var(--paper); left: 0; position: sticky; }
 table th:last-child, table td:last-child { padding-right: 0; } tbody tr:hover { background: var(--shade); }
 thead th { color: var(--faint); font-size: .84rem; font-weight: 600; vertical-align: bottom; }
 tbody th { font-weight: 500; } .number { text-align: right; white-space: nowrap; } .nowrap { white-space: nowrap; }
