@@ -45,6 +45,8 @@ class Retrieved:
         1 - cosine between question and passage, where the retriever knows it.
     logit : float or None
         The reranker's.
+    absent : float or None
+        The share of the weight of the question's words that the passage lacks: see `Hit.absent_weight`.
     """
 
     document_id: str
@@ -53,6 +55,7 @@ class Retrieved:
     covered_start: int
     distance: float | None = None
     logit: float | None = None
+    absent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,8 @@ class IndexRetriever:
         max_distance: float | None,
         candidates: int,
         rerank_limit: int,
+        min_logit: float | None,
+        max_absent: float | None,
     ) -> None:
         self.snapshot = kb.snapshot()
         self.encoder = kb.encoder
@@ -125,6 +130,8 @@ class IndexRetriever:
         self._max_distance = max_distance
         self._candidates = candidates
         self._rerank_limit = rerank_limit
+        self._min_logit = min_logit
+        self._max_absent = max_absent
 
     def describe(self) -> dict[str, Any]:
         """Return what the results depend on beside the documents, as JSON; None is what this pipeline does not use."""
@@ -136,6 +143,8 @@ class IndexRetriever:
             "max_distance": self._max_distance,
             "candidates": None if self._order is None else self._candidates,
             "rerank_limit": self._rerank_limit if reranks else None,
+            "min_logit": self._min_logit,
+            "max_absent": self._max_absent,
             "index": self._kb.config.to_dict(),
             "encoder": dict(self._kb.encoder().stamp) if uses_vectors else None,
             "reranker": dict(self._kb.reranker().stamp) if reranks else None,
@@ -161,11 +170,14 @@ class IndexRetriever:
             candidates=self._candidates,
             order=self._order,
             rerank_limit=self._rerank_limit,
+            min_logit=self._min_logit,
+            max_absent=self._max_absent,
         )
         passages = tuple(
-            Retrieved(hit.document_id, hit.start, hit.end, hit.covered_start, hit.distance, hit.rerank_logit)
+            Retrieved(hit.document_id, hit.start, hit.end, hit.covered_start,
+                      distance=hit.distance, logit=hit.rerank_logit, absent=hit.absent_weight)
             for hit in result
-        )
+        )  # fmt: skip
         return Retrieval(passages, result.nearest_distance, result.timings)
 
     def _one_leg(self, question: str) -> Retrieval:
@@ -202,6 +214,8 @@ def of_knowledge_base(
     max_distance: float | None = None,
     candidates: int | None = None,
     rerank_limit: int = RERANK_LIMIT,
+    min_logit: float | None = None,
+    max_absent: float | None = None,
 ) -> IndexRetriever:
     """Return a pipeline over the present generation of an index as something that can be evaluated.
 
@@ -221,17 +235,23 @@ def of_knowledge_base(
         between this number and twice as many.
     rerank_limit : int, default 25
         How many of them the reranker judges, where there is one; the rest keep their order below. At 0, none.
+    min_logit, max_absent : float, optional
+        A second stage: see `KnowledgeBase.search`. The former needs a pipeline that reranks, the latter two legs.
 
     Raises
     ------
     InvalidInputError
-        If there is no such pipeline, "bm25" is given a threshold, or a number is out of its range.
+        If there is no such pipeline, it is given a threshold that it does not have, or a number is out of its range.
     """
     one_of(pipeline, "pipeline", get_args(Pipeline))
     if pipeline == "bm25" and max_distance is not None:
         raise InvalidInputError("pipeline is 'bm25', which measures no distance; leave max_distance out")
     if pipeline == "default" and max_distance is None:
         max_distance = DEFAULT_MAX_DISTANCE
+    if min_logit is not None and _ORDERS.get(pipeline, "none") == "none":
+        raise InvalidInputError(f"pipeline is {pipeline!r}, which reranks nothing; leave min_logit out")
+    if max_absent is not None and pipeline not in _ORDERS:
+        raise InvalidInputError(f"pipeline is {pipeline!r}, which looks at no words again; leave max_absent out")
     depth = integer(depth, "depth", at_least=1)
     return IndexRetriever(
         kb,
@@ -240,6 +260,8 @@ def of_knowledge_base(
         max_distance=max_distance,
         candidates=max(CANDIDATES, depth) if candidates is None else integer(candidates, "candidates", at_least=1),
         rerank_limit=integer(rerank_limit, "rerank_limit", at_least=0),
+        min_logit=min_logit,
+        max_absent=max_absent,
     )
 
 
