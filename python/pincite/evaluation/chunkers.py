@@ -13,6 +13,7 @@ from pincite.evaluation.gold import GoldSet
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Indexed, Pipeline
 from pincite.evaluation.run import evaluate
+from pincite.store.progress import Progress
 
 __all__ = ["STRATEGIES", "ChunkerStudy", "study_chunkers"]
 
@@ -38,14 +39,15 @@ class ChunkerStudy:
 
     def table(self) -> str:
         """Return the study as Markdown."""
+        shown = [name for name in SHOWN if name in self.reports[0].measures]  # R@20 needs a depth of 20
         lines = [
-            f"| strategy | chunks | destroyed | {' | '.join(SHOWN)} | header tokens | truncated chunks | lost tokens |",
-            f"| --- | ---: | ---: |{' --- |' * len(SHOWN)} ---: | ---: | ---: |",
+            f"| strategy | chunks | destroyed | {' | '.join(shown)} | header tokens | truncated chunks | lost tokens |",
+            f"| --- | ---: | ---: |{' --- |' * len(shown)} ---: | ---: | ---: |",
         ]
         for report in self.reports:
             cost = report.cost
             assert cost is not None  # every one is of an index
-            measures = " | ".join(str(report.measures[name]) for name in SHOWN)
+            measures = " | ".join(str(report.measures[name]) for name in shown)
             header = cost.header_tokens / max(1, cost.chunks)
             lines.append(
                 f"| {report.name} | {cost.chunks:,} | {len(report.destroyed or ())} | {measures} | {header:.1f} "
@@ -72,6 +74,7 @@ def study_chunkers(
     depth: int = 20,
     k: int = 4,
     seed: int = 0,
+    progress: bool | Progress = False,
 ) -> ChunkerStudy:
     """Measure strategies on one gold set, and compare each with the last of them.
 
@@ -82,7 +85,7 @@ def study_chunkers(
     gold : GoldSet or path
     strategies : sequence of str
         As `pincite.chunk` knows them.
-    pipeline, depth, seed
+    pipeline, depth, seed, progress
         As for `evaluate`.
     target : int, default 512
         The size of a chunk, in the strategies' own unit.
@@ -92,6 +95,8 @@ def study_chunkers(
     reports = []
     for strategy in strategies:
         with opened(IndexConfig(strategy=strategy, target=target)) as index:
-            reports.append(evaluate(index, gold, pipeline=pipeline, depth=depth, seed=seed, name=strategy))
+            reports.append(
+                evaluate(index, gold, pipeline=pipeline, depth=depth, seed=seed, name=strategy, progress=progress)
+            )
     *others, best = reports
     return ChunkerStudy(tuple(reports), tuple(compare_all(best, others, k=k)))
