@@ -1,4 +1,4 @@
-"""How many candidates, how many of them for the reranker, and how the two legs are fused.
+"""How many candidates, how many of them for the reranker, and how the legs and the reranker's order are fused.
 
 python studies/depths.py --data DATA --work build/studies           the tables
 python studies/depths.py --data DATA --work build/studies --times   what a question costs instead
@@ -9,13 +9,14 @@ takes more than an hour on two cores from an empty work folder. Prints Markdown;
 
 from __future__ import annotations
 
+import functools
 import random
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from paired import compare_by, corrected, markdown, signed
-from sets import QuestionSet, opened, question_set, report_of
+from sets import NAMES, QuestionSet, opened, question_set, report_of
 from setting import Setting, parser, say, setting_of
 
 import pincite
@@ -24,6 +25,7 @@ from pincite.evaluation import Report, Retrieved
 from pincite.evaluation.retriever import of_knowledge_base
 from pincite.retrieve.legs import bm25_leg, dense_leg
 from pincite.retrieve.pipeline import CANDIDATES, RERANK_LIMIT, RRF_K
+from pincite.retrieve.rerank import FUSION_K
 
 DEFAULT = (CANDIDATES, RERANK_LIMIT)
 DEPTHS = ((25, 25), (50, 25), (100, 25), (200, 25), (50, 0), (50, 10), (50, 50), (50, 100), (200, 100))
@@ -34,26 +36,32 @@ GRADED_DEPTHS = ((50, 25), (50, 0), (50, 10), (50, 50), (25, 0), (100, 0), (200,
 FUSIONS = tuple((k, weight) for k in (10.0, 60.0, 100.0) for weight in (0.3, 0.5, 0.7))
 """The constant of the reciprocal rank fusion, and the dense leg's share of the weights."""
 
+SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
+"""Of the weights, what the reranker's order has beside the hybrid one."""
+
 MEASURES = ("R@1", "R@4", "MRR", "nDCG@10")
 GRADED_MEASURES = ("nDCG@10", "MAP", "recall@20")
 TIMED = 20
 
 
 def tables(setting: Setting) -> dict[str, str]:
-    """Return the depths and the fusions, each paired with the default."""
-    sets = [question_set(setting, name) for name in ("mdcourse", "chroma", "scifact")]
-    depths: dict[bool, list[list[str]]] = {False: [], True: []}
-    fusions: dict[bool, list[list[str]]] = {False: [], True: []}
-    for questions in sets:
-        with opened(setting, questions) as kb:
-            depths[questions.graded] += depth_rows(kb, questions)
-            fusions[questions.graded] += fusion_rows(kb, questions)
-    return {
-        "depths excerpts": table(("candidates", "judged"), depths[False], MEASURES, ("R@1", "R@4")),
-        "depths graded": table(("candidates", "judged"), depths[True], GRADED_MEASURES, ("nDCG@10",)),
-        "depths fusion": table(("k", "dense"), fusions[False], MEASURES, ("R@1", "R@4")),
-        "depths fusion graded": table(("k", "dense"), fusions[True], GRADED_MEASURES, ("nDCG@10",)),
+    """Return the depths, the fusions and the reranker's shares, each paired with the default."""
+    sets = [question_set(setting, name) for name in NAMES]
+    sweeps = {
+        "depths": (("candidates", "judged"), depth_rows, ("mdcourse", "chroma", "scifact")),
+        "depths fusion": (("k", "dense"), fusion_rows, ("mdcourse", "chroma", "scifact")),
+        "depths share": (("share",), share_rows, NAMES),
     }
+    made = {}
+    for place, (settings, rows_of, names) in sweeps.items():
+        rows: dict[bool, list[list[str]]] = {False: [], True: []}
+        for questions in sets:
+            if questions.name in names:
+                with opened(setting, questions) as kb:
+                    rows[questions.graded] += rows_of(kb, questions)
+        made[place] = table(settings, rows[False], MEASURES, ("R@1", "R@4"))
+        made[f"{place} graded"] = table(settings, rows[True], GRADED_MEASURES, ("nDCG@10",))
+    return made
 
 
 def depth_rows(kb: pincite.KnowledgeBase, questions: QuestionSet) -> list[list[str]]:
@@ -97,11 +105,53 @@ def fused_by(kb: pincite.KnowledgeBase, k: float, weight: float) -> Callable[[st
     return retrieve
 
 
+def share_rows(kb: pincite.KnowledgeBase, questions: QuestionSet) -> list[list[str]]:
+    """Return the rows of the reranker's shares."""
+    reports = {}
+    orders = orders_of(kb)
+    for share in SHARES:
+        say(f"{questions.name}: share {share:g}")
+        retriever = weighed(orders, share)
+        reports[(share,)] = pincite.evaluate(retriever, questions.gold, depth=questions.depth, name=f"share {share:g}")
+    return paired_rows(questions, reports, (0.5,), ("{:g}",))
+
+
+Orders = Callable[[str], tuple[tuple[Retrieved, ...], list[int]]]
+
+
+def orders_of(kb: pincite.KnowledgeBase) -> Orders:
+    """Return what gives, for a question, the passages in hybrid order and the places in it of the reranker's order."""
+    hybrid, alone = (
+        of_knowledge_base(kb, pipeline=pipeline, depth=2 * CANDIDATES, candidates=CANDIDATES)
+        for pipeline in ("hybrid", "rerank-alone")
+    )
+
+    @functools.cache
+    def orders(question: str) -> tuple[tuple[Retrieved, ...], list[int]]:
+        passages = hybrid(question).passages
+        place = {(each.document_id, each.start): at for at, each in enumerate(passages)}
+        judged = alone(question).passages[:RERANK_LIMIT]
+        return passages, [place[each.document_id, each.start] for each in judged]
+
+    return orders
+
+
+def weighed(orders: Orders, share: float) -> Callable[[str], list[Retrieved]]:
+    """Return the fused order with another share for the reranker; one half is the product's own, 1 its order alone."""
+
+    def retrieve(question: str) -> list[Retrieved]:
+        passages, pure = orders(question)
+        order, _ = rrf([range(len(pure)), pure], k=FUSION_K, weights=[1 - share, share])
+        return [*(passages[at] for at in order.tolist()), *passages[len(pure) :]]
+
+    return retrieve
+
+
 def paired_rows(
     questions: QuestionSet,
-    reports: dict[tuple[float, float], Report],
-    default: tuple[float, float],
-    formats: tuple[str, str],
+    reports: Mapping[tuple[float, ...], Report],
+    default: tuple[float, ...],
+    formats: tuple[str, ...],
 ) -> list[list[str]]:
     """Return a row a setting: its measures, and what it gains and loses beside the default, p-values corrected."""
     tested = ("nDCG@10",) if questions.graded else ("R@1", "R@4")

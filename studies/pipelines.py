@@ -30,6 +30,9 @@ GRADED_MEASURES = ("nDCG@10", "MAP", "recall@20")
 TESTED = ("R@1", "R@4")
 GRADED_TESTED = ("nDCG@10",)
 
+MOST_NEEDED = 10_000
+"""Beyond it the rates are too uncertain to say a number."""
+
 Reports = Mapping[str, Report]
 
 
@@ -111,7 +114,6 @@ def paired_row(comparison: Comparison) -> list[str]:
     shows = "not distinguishable"
     if comparison.distinguishable:
         shows = f"{comparison.new} is {'better' if gained > lost else 'worse'}"
-    needed = questions_needed(gained, lost, comparison.n)
     return [
         comparison.by,
         comparison.new,
@@ -122,8 +124,16 @@ def paired_row(comparison: Comparison) -> list[str]:
         f"{comparison.p:.2g}",
         f"{comparison.adjusted_p:.2g}",
         shows,
-        "no number" if needed is None else f"{needed:,}",
+        needed(comparison),
     ]
+
+
+def needed(comparison: Comparison) -> str:
+    """Return how many questions would show the difference four times of five, at the rates of these."""
+    n = questions_needed(len(comparison.gained), len(comparison.lost), comparison.n)
+    if n is None:
+        return "no number"
+    return f"over {MOST_NEEDED:,}" if n > MOST_NEEDED else f"{n:,}"
 
 
 def reranker_table(sets: Sequence[QuestionSet], reports: Mapping[str, Reports]) -> str:
@@ -154,9 +164,8 @@ def promise(reports: Reports) -> str:
                     f"{gained} gained, {lost} lost of {comparison.n}, p = {comparison.p:.2g}, "
                     f"{signed(comparison)}"
                 )
-                needed = questions_needed(gained, lost, comparison.n)
                 if not better and gained > lost:
-                    line += f"; at these rates {needed:,} questions would show it four times of five"
+                    line += f"; at these rates {needed(comparison)} questions would show it four times of five"
                 lines.append(f"{line}.")
     return "\n".join(lines) + "\n"
 
