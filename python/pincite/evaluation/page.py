@@ -88,8 +88,9 @@ def _report(report: Report) -> list[str]:
     for family, measures in report.families.items():
         parts.append(f"<h2>{escape(family or 'no family')}</h2>{_table('measure', measures)}")
     if (cost := report.cost) is not None:
+        size = "" if cost.nbytes is None else f", {cost.nbytes / 1e6:.1f} MB"
         parts.append(
-            f"<p>{cost.chunks:,} chunks, {cost.nbytes / 1e6:.1f} MB; {cost.truncated_chunks:,} cut off by the "
+            f"<p>{cost.chunks:,} chunks{size}; {cost.truncated_chunks:,} cut off by the "
             f"encoder's window, {cost.lost_tokens:,} tokens lost.</p>"
         )
     generation = "" if report.generation is None else f", generation {report.generation}"

@@ -66,9 +66,10 @@ def _notes(report: Report) -> Iterable[str]:
         more = len(report.destroyed) - LISTED
         yield f"No chunk holds the answer of: {names}{f' and {more} more' if more > 0 else ''}."
     if (cost := report.cost) is not None:
+        size = "" if cost.nbytes is None else f", {cost.nbytes / 1e6:.1f} MB"
         headers = cost.header_tokens / cost.chunks if cost.chunks else 0.0
         yield (
-            f"{cost.chunks} chunks, {cost.nbytes / 1e6:.1f} MB; headers cost {headers:.1f} tokens a chunk; "
+            f"{cost.chunks} chunks{size}; headers cost {headers:.1f} tokens a chunk; "
             f"{cost.truncated_chunks} chunks are cut off by the encoder's window and lose {cost.lost_tokens} tokens."
         )
     if not report.gold["checked"]:
