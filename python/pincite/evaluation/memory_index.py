@@ -54,6 +54,8 @@ class CutChunk(Protocol):
         """What is embedded and indexed."""
 
 
+_WANTED = ("start", "end", "covered_start", "embedded_text")
+
 Cutter = Callable[[Document], Sequence[CutChunk]]
 """A way of cutting: a document in, its chunks out, in any order."""
 
@@ -139,8 +141,8 @@ class MemoryIndex:
         self._rows_of: dict[str, slice] = {}
         for id, document in self._documents.items():
             first = len(self._rows)
-            chunks = sorted(cutter(document), key=lambda each: (each.start, each.end))
-            self._rows += ((document, _checked(each, document)) for each in chunks)
+            chunks = [_checked(each, document) for each in cutter(document)]
+            self._rows += ((document, each) for each in sorted(chunks, key=lambda each: (each.start, each.end)))
             self._rows_of[id] = slice(first, len(self._rows))
         self._covered = np.array([(each.covered_start, each.end) for _, each in self._rows], np.int64).reshape(-1, 2)
         texts = [each.embedded_text for _, each in self._rows]
@@ -308,6 +310,11 @@ def _distances(rows: IdArray, cosines: FloatArray) -> dict[int, float]:
 
 
 def _checked(cut: CutChunk, document: Document) -> CutChunk:
+    if missing := [name for name in _WANTED if not hasattr(cut, name)]:
+        raise InvalidInputError(
+            f"a chunk of {document.id!r} is {repr(cut)[:80]}, which has no {' and no '.join(missing)}; give pincite.Chunk, or "
+            f"anything with {', '.join(_WANTED)}"
+        )
     if not 0 <= cut.covered_start <= cut.start < cut.end <= len(document.text):
         raise InvalidInputError(
             f"a chunk of {document.id!r} covers from {cut.covered_start} and quotes {cut.start} to {cut.end}, wanted "
