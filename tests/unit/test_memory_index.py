@@ -160,9 +160,7 @@ def test_chunks_outside_their_document_are_refused(piece):
 def test_what_cannot_be_measured_is_refused():
     with pytest.raises(InvalidInputError, match="has None as embedded_text, wanted a str"):
         in_memory(lambda document: [Piece(0, 1, 0, None)])
-    with pytest.raises(
-        InvalidInputError, match="'text', which has no start and no end and no covered_start and no emb"
-    ):
+    with pytest.raises(InvalidInputError, match="is 'text', which has no start and no end and no covered_s"):
         in_memory(lambda document: ["text"])
     with pytest.raises(InvalidInputError, match="2 documents have 1 ids"):
         in_memory(documents=[DOCUMENTS[0]] * 2)
