@@ -312,8 +312,8 @@ def _distances(rows: IdArray, cosines: FloatArray) -> dict[int, float]:
 def _checked(cut: CutChunk, document: Document) -> CutChunk:
     if missing := [name for name in _WANTED if not hasattr(cut, name)]:
         raise InvalidInputError(
-            f"a chunk of {document.id!r} is {repr(cut)[:80]}, which has no {' and no '.join(missing)}; give pincite.Chunk, "
-            f"or anything with {', '.join(_WANTED)}"
+            f"a chunk of {document.id!r} is {repr(cut)[:80]}, which has no {' and no '.join(missing)}; "
+            f"give pincite.Chunk, or anything with {', '.join(_WANTED)}"
         )
     if not 0 <= cut.covered_start <= cut.start < cut.end <= len(document.text):
         raise InvalidInputError(
