@@ -1,7 +1,7 @@
 """Every check by name: ``nox -l`` lists them, ``nox -s lint types cpp`` runs some.
 
-The sessions that `.ci/run` calls are quick. The others (sanitizers, fuzz, tidy, bench) are run by hand; their
-last figures stand in bench/README.md and docs/checks.md.
+The sessions that `.ci/run` calls are quick. The others (sanitizers, fuzz, tidy, bench, studies) are run by hand;
+their last figures stand in bench/README.md, docs/checks.md and docs/evaluation.md.
 """
 
 from __future__ import annotations
@@ -166,3 +166,10 @@ def bench(session: nox.Session) -> None:
     """Print the benchmark table: nox -s bench -- [CONCEPT ...]."""
     session.install(".[test]")
     session.run("python", "bench/run.py", *session.posargs)
+
+
+@nox.session
+def studies(session: nox.Session) -> None:
+    """Measure ourselves and fill in docs/evaluation.md (an hour at most): nox -s studies -- [STUDY ...]."""
+    session.install(".", *group("studies"))
+    session.run("python", "studies/run.py", *session.posargs)

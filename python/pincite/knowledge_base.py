@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -24,7 +25,7 @@ from pincite.errors import ExtractionError, InvalidInputError, PinciteError
 from pincite.extract import extract
 from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
-from pincite.retrieve.pipeline import search
+from pincite.retrieve.pipeline import CANDIDATES, search
 from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
@@ -314,7 +315,9 @@ class KnowledgeBase:
         k: int = 4,
         max_distance: float | None = DEFAULT_MAX_DISTANCE,
         rerank: bool | RerankOrder = True,
-        candidates: int = 50,
+        candidates: int = CANDIDATES,
+        min_logit: float | None = None,
+        max_absent: float | None = None,
     ) -> SearchResult:
         """Find the passages that answer a question.
 
@@ -334,6 +337,12 @@ class KnowledgeBase:
             the hybrid order, without the reranker.
         candidates : int, default 50
             Wanted of each leg.
+        min_logit : float, optional
+            A second stage: a passage whose rerank logit is below it is no answer. Only reranked passages have one.
+        max_absent : float, optional
+            A second stage as well: a passage that lacks more than this share, 0 to 1, of the weight of the question's
+            words is no answer: see `Hit.absent_weight`. Both are off by default, as neither suits questions in other
+            words than the documents'; `pincite.evaluation.calibrate` sets them.
 
         Returns
         -------
@@ -347,11 +356,6 @@ class KnowledgeBase:
         ModelFileError, IncompatibleIndexError
             As for `encoder` and `reranker`.
         """
-        return self._search(self._folder.snapshot(), question, k, max_distance, rerank, candidates)
-
-    def _search(
-        self, snapshot: Snapshot, question: str, k: int, max_distance: float | None, rerank: Any, candidates: int
-    ) -> SearchResult:
         if not word(question, "question").strip():
             raise InvalidInputError(f"the question is {question!r}, wanted some words")
         if max_distance is not None:
@@ -360,8 +364,16 @@ class KnowledgeBase:
                 raise InvalidInputError(f"max_distance is {max_distance}, wanted 0 to 2 (a cosine distance), or None")
         if not isinstance(rerank, (bool, str)) or rerank not in RERANK_ORDERS:
             raise InvalidInputError(f"rerank is {rerank!r}, wanted True, False, 'fused', 'pure' or 'none'")
+        if min_logit is not None:
+            min_logit = number(min_logit, "min_logit")
+            if not math.isfinite(min_logit):
+                raise InvalidInputError(f"min_logit is {min_logit}, wanted a finite number, or None")
+            if RERANK_ORDERS[rerank] == "none":
+                raise InvalidInputError(f"min_logit is {min_logit}, rerank is {rerank!r}: only reranking gives logits")
+        if max_absent is not None and not 0.0 <= (max_absent := number(max_absent, "max_absent")) <= 1.0:
+            raise InvalidInputError(f"max_absent is {max_absent}, wanted 0 to 1 (a share of the weight), or None")
         return search(
-            snapshot,
+            self._folder.snapshot(),
             question,
             encoder=self.encoder,
             reranker=self.reranker,
@@ -369,6 +381,8 @@ class KnowledgeBase:
             max_distance=max_distance,
             candidates=integer(candidates, "candidates", at_least=1),
             order=RERANK_ORDERS[rerank],
+            min_logit=min_logit,
+            max_absent=max_absent,
         )
 
     def context(
@@ -378,7 +392,9 @@ class KnowledgeBase:
         k: int = 4,
         max_distance: float | None = DEFAULT_MAX_DISTANCE,
         rerank: bool | RerankOrder = True,
-        candidates: int = 50,
+        candidates: int = CANDIDATES,
+        min_logit: float | None = None,
+        max_absent: float | None = None,
     ) -> Context | NoAnswer:
         """Return what a language model needs to answer a question, or the reason not to call one.
 
@@ -389,7 +405,15 @@ class KnowledgeBase:
         Context or NoAnswer
             A Context is true and has `sources`, `prompt` and `citations`; a NoAnswer is false and has `message`.
         """
-        result = self.search(question, k=k, max_distance=max_distance, rerank=rerank, candidates=candidates)
+        result = self.search(
+            question,
+            k=k,
+            max_distance=max_distance,
+            rerank=rerank,
+            candidates=candidates,
+            min_logit=min_logit,
+            max_absent=max_absent,
+        )
         return context_of(result, self.citations(result))
 
     def citations(self, result: SearchResult) -> tuple[Citation, ...]:

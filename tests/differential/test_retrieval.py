@@ -70,7 +70,7 @@ class Twin:
         ]
         vectors = encoder.encode_batch([chunk.embedded_text for _, chunk in cut]).vectors.tolist()
         self.chunks = [
-            retrieval.Chunk(id, chunk.start, chunk.content, vector)
+            retrieval.Chunk(id, chunk.start, chunk.content, chunk.embedded_text, vector)
             for (id, chunk), vector in zip(cut, vectors, strict=True)
         ]
         self.bm25 = BM25([[self.terms(chunk.embedded_text)] for _, chunk in cut])
@@ -78,6 +78,12 @@ class Twin:
     def terms(self, text):
         found = [term for term, *_ in tokenize(text, analyzer=self.config.analyzer)]
         return STEMMER.stemWords(found) if self.config.stemmer else found
+
+    def words(self, text):
+        written = {}
+        for term, start, end, *_ in tokenize(text, analyzer=self.config.analyzer):
+            written.setdefault(term, text[start:end])
+        return {word: self.terms(word)[0] for word in written.values()}
 
     def frequency(self, word):
         phrase = tuple((term, False) for term in self.terms(word))
@@ -92,6 +98,7 @@ class Twin:
             self.encoder.encode_batch([question]).vectors[0].tolist(),
             by_words=dict(zip(ids, scores, strict=True)),
             frequency=self.frequency,
+            words=self.words,
             rerank=lambda *given: FixedLogits().score_batch(*given).scores,
             **options,
         )
@@ -99,12 +106,23 @@ class Twin:
 
 def check_hits(found, expected, nearest, *, exact):
     got = [
-        (hit.document_id, hit.start, hit.content, hit.ranks, hit.bm25, hit.fused, hit.rerank_logit, hit.passed_by)
+        (
+            hit.document_id,
+            hit.start,
+            hit.content,
+            hit.ranks,
+            hit.bm25,
+            hit.fused,
+            hit.rerank_logit,
+            hit.passed_by,
+            hit.absent_words,
+            hit.absent_weight,
+        )
         for hit in found
     ]
     assert got == [
         (hit.chunk.document, hit.chunk.start, hit.chunk.content, hit.ranks, hit.bm25, hit.fused, hit.logit,
-         hit.passed_by)
+         hit.passed_by, hit.absent_words, hit.absent_weight)
         for hit in expected
     ]  # fmt: skip
     # The core adds up in float32, in the one order that its kernels share; the twin adds without rounding.
@@ -145,8 +163,11 @@ def test_as_the_twin(tmp_path_factory, history, batch_chunks, questions, words, 
                 "k": data.draw(st.integers(1, 30)),
                 "candidates": data.draw(st.integers(1, 40)),
                 "max_distance": data.draw(st.sampled_from([None, 0.0, 0.25, 0.5, 0.75, 1.0, 1.3])),
+                "max_absent": data.draw(st.sampled_from([None, 0.0, 0.2, 0.5, 0.8, 1.0])),
             }
             order = data.draw(st.sampled_from(["none", "fused", "pure"]))
+            if order != "none":
+                options["min_logit"] = data.draw(st.sampled_from([None, -20.0, 0.0, 10.0]))
             found = kb.search(question, rerank=order, **options)
             expected, nearest = twin.search(question, order=order, **options)
             check_hits(found, expected, nearest, exact=exact)
@@ -164,7 +185,7 @@ def test_more_candidates_than_are_judged(tmp_path, monkeypatch, order, exact):
         kb.add(given_documents, progress=False)
         assert kb.status().segments == 3
         for question in ("ships", "the mast", "number 7", "sail sail red"):
-            options = {"k": 60, "candidates": 40, "max_distance": 1.25}
+            options = {"k": 60, "candidates": 40, "max_distance": 1.25, "max_absent": 0.9}
             expected, nearest = twin.search(question, order=order, **options)
             found = kb.search(question, rerank=order, **options)
             check_hits(found, expected, nearest, exact=exact)

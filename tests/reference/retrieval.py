@@ -22,6 +22,7 @@ class Chunk:
     document: str
     start: int
     content: str
+    indexed: str
     vector: Sequence[float]
 
 
@@ -34,6 +35,8 @@ class Hit:
     fused: float
     passed_by: str
     logit: float | None = None
+    absent_words: tuple[str, ...] | None = None
+    absent_weight: float | None = None
 
 
 def search(
@@ -48,11 +51,14 @@ def search(
     candidates: int,
     order: str,
     rerank: Callable[[str, list[str]], Sequence[float]],
+    words: Callable[[str], Mapping[str, str]],
+    min_logit: float | None = None,
+    max_absent: float | None = None,
 ) -> tuple[list[Hit], float | None]:
     """Return the hits, and the least distance of a candidate.
 
     `by_words` has the BM25 score of every chunk that holds a word of the question, by the chunk's number; `frequency`
-    says how many chunks hold a word.
+    says how many chunks hold a word, `words` gives the words of a text as they are written, each with its indexed form.
     """
 
     def best_first(scores: Mapping[int, float]) -> list[int]:
@@ -85,7 +91,30 @@ def search(
         pure = sorted(places, key=lambda place: (-judged[place].logit, place))
         chosen = rrf([places, pure], k=10)[0] if order == "fused" else pure
         passed = [*(judged[place] for place in chosen), *passed[RERANKED:]]
+    if min_logit is not None:
+        passed = [hit for hit in passed if hit.logit is not None and hit.logit >= min_logit]
+    if order != "none" or max_absent is not None:
+        for hit in passed:
+            look_again(hit, words(question), len(chunks), frequency, words)
+    if max_absent is not None:
+        passed = [hit for hit in passed if hit.absent_weight <= max_absent]
     return passed[:k], nearest
+
+
+def look_again(
+    hit: Hit,
+    asked: Mapping[str, str],
+    n: int,
+    frequency: Callable[[str], int],
+    words: Callable[[str], Mapping[str, str]],
+) -> None:
+    """Note which words of the question a passage lacks, and their share of all inverse document frequencies."""
+    weights = {word: math.log(1 + (n - frequency(word) + 0.5) / (frequency(word) + 0.5)) for word in asked}
+    held = set(words(hit.chunk.indexed).values())
+    absent = [word for word in asked if asked[word] not in held]
+    total = math.fsum(weights.values())
+    hit.absent_words = tuple(sorted(absent, key=lambda word: -weights[word]))
+    hit.absent_weight = math.fsum(weights[word] for word in absent) / total if total else 0.0
 
 
 def passes(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 
 import pincite
 from pincite.errors import InvalidInputError
 from pincite.evaluation import Excerpt, GoldSet, Question, evaluate, of_knowledge_base
+from pincite.evaluation.calibration import stamp_of
+from pincite.evaluation.retriever import Pipeline
 from pincite.types import Document
 from stub_models import StubEncoder, StubReranker
 
@@ -62,7 +65,7 @@ def kb(tmp_path):
         yield made
 
 
-@pytest.mark.parametrize("pipeline", ["default", "bm25", "dense", "hybrid", "hybrid+rerank"])
+@pytest.mark.parametrize("pipeline", get_args(Pipeline))
 def test_a_knowledge_base_is_measured_by_any_pipeline(kb, pipeline):
     report = evaluate(kb, GOLD, pipeline=pipeline)
     assert values(report)["R@4"] == 1.0
@@ -72,7 +75,8 @@ def test_a_knowledge_base_is_measured_by_any_pipeline(kb, pipeline):
     assert report.gold["checked"]
     assert set(report.latency()) == {"p50_ms", "p95_ms", "mean_ms"}
     assert all(outcome.distance is None for outcome in report.outcomes) == (pipeline == "bm25")
-    assert any(outcome.logit is not None for outcome in report.outcomes) == (pipeline in {"default", "hybrid+rerank"})
+    judged = any(outcome.logit is not None for outcome in report.outcomes)
+    assert judged == (pipeline in {"default", "hybrid+rerank", "rerank-alone"})
 
 
 def test_a_pipeline_finds_what_searching_finds(kb):
@@ -86,17 +90,95 @@ def test_a_pipeline_finds_what_searching_finds(kb):
         assert found.nearest_distance == wanted.nearest_distance
 
 
-def test_a_shallow_evaluation_searches_as_widely_as_a_search(tmp_path):
+ASKED = ("red valve oil", "crew pump wind", "jib")
+
+
+@pytest.fixture
+def sixty(tmp_path):
+    """An index of more passages than the reranker judges, and than a leg gives."""
     words = ["pump", "red", "valve", "crew", "jib", "wind", "oil"]
     documents = [
         Document(f"{i:02}", " ".join(words[(i * j + j) % 7] for j in range(1, 2 + i % 5)) + f" {i}.") for i in range(60)
     ]
     with pincite.open(tmp_path / "kb", create=True, encoder=StubEncoder(), reranker=StubReranker()) as kb:
         kb.add(documents, progress=False)
-        for question in ("red valve oil", "crew pump wind", "jib"):
-            wanted = [hit.document_id for hit in kb.search(question, max_distance=None)]
-            retriever = of_knowledge_base(kb, pipeline="hybrid+rerank", depth=4)
-            assert [passage.document_id for passage in retriever(question).passages] == wanted
+        yield kb
+
+
+def found(retriever, question: str) -> list[str]:
+    return [passage.document_id for passage in retriever(question).passages]
+
+
+def test_a_shallow_evaluation_searches_as_widely_as_a_search(sixty):
+    for question in ASKED:
+        wanted = [hit.document_id for hit in sixty.search(question, max_distance=None)]
+        assert found(of_knowledge_base(sixty, pipeline="hybrid+rerank", depth=4), question) == wanted
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "rerank"), [("hybrid", "none"), ("hybrid+rerank", "fused"), ("rerank-alone", "pure")]
+)
+def test_a_pipeline_has_the_order_that_a_search_has(sixty, pipeline, rerank):
+    for question in ASKED:
+        wanted = [hit.document_id for hit in sixty.search(question, k=60, max_distance=None, rerank=rerank)]
+        assert found(of_knowledge_base(sixty, pipeline=pipeline, depth=60, candidates=50), question) == wanted
+
+
+def test_candidates_are_those_of_a_search(sixty):
+    for question in ASKED:
+        wanted = sixty.search(question, k=60, max_distance=None, candidates=3)
+        retriever = of_knowledge_base(sixty, pipeline="hybrid+rerank", depth=60, candidates=3)
+        assert found(retriever, question) == [hit.document_id for hit in wanted]
+        assert 3 <= len(wanted) <= 6
+
+
+def test_the_reranker_judges_no_more_than_its_limit(sixty):
+    for question in ASKED:
+        hybrid = found(of_knowledge_base(sixty, pipeline="hybrid", depth=60), question)
+        for limit in (0, 7, 25, 60):
+            retriever = of_knowledge_base(sixty, pipeline="rerank-alone", depth=60, rerank_limit=limit)
+            passages = retriever(question).passages
+            judged = [passage for passage in passages if passage.logit is not None]
+            assert len(judged) == min(limit, len(hybrid))
+            assert tuple(judged) == passages[: len(judged)]
+            assert sorted(passage.document_id for passage in judged) == sorted(hybrid[:limit])
+            assert [passage.logit for passage in judged] == sorted((p.logit for p in judged), reverse=True)
+            assert [passage.document_id for passage in passages[limit:]] == hybrid[limit:]
+
+
+def test_numbers_out_of_their_range_are_refused(kb):
+    with pytest.raises(InvalidInputError, match="candidates is 0, wanted at least 1"):
+        of_knowledge_base(kb, candidates=0)
+    with pytest.raises(InvalidInputError, match="rerank_limit is -1, wanted at least 0"):
+        of_knowledge_base(kb, rerank_limit=-1)
+
+
+def test_a_calibration_lapses_with_the_candidates_and_the_limit(kb):
+    retrievers = [
+        of_knowledge_base(kb),
+        of_knowledge_base(kb, candidates=25),
+        of_knowledge_base(kb, rerank_limit=10),
+        of_knowledge_base(kb, pipeline="hybrid+rerank"),
+        of_knowledge_base(kb, pipeline="rerank-alone"),
+    ]
+    reports = [evaluate(retriever, GOLD) for retriever in retrievers]
+    for stamps in (
+        [report.configuration_hash for report in reports],
+        [json.dumps(stamp_of(report)) for report in reports],
+    ):
+        assert len(set(stamps)) == len(reports)
+
+
+def test_a_description_names_only_what_has_a_say(kb):
+    for pipeline, used in {
+        "bm25": (None, None),
+        "dense": (None, None),
+        "hybrid": (25, None),
+        "hybrid+rerank": (25, 10),
+    }.items():
+        described = of_knowledge_base(kb, pipeline=pipeline, candidates=25, rerank_limit=10).describe()
+        assert (described["candidates"], described["rerank_limit"]) == used
+    assert of_knowledge_base(kb, depth=80).describe()["candidates"] == 80
 
 
 def test_a_threshold_refuses(kb):

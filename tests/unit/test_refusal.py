@@ -136,7 +136,7 @@ def test_what_cannot_be_told_apart_sets_nothing():
     for far in (NEAR, [0.1 + i / 500 for i in range(100)]):
         found = calibrate(Distances(NEAR, far))
         assert (found.verdict, found.threshold) == ("not separable", None)
-        assert "distances do not tell the two apart" in found.reason
+        assert "by distance the two cannot be told apart" in found.reason
         assert json.loads(json.dumps(found.to_dict()))["threshold"] is None
 
 
@@ -206,6 +206,31 @@ def test_a_report_gives_its_logits_the_same_way():
     assert distances.unanswerable == [1.0, math.inf]
     with pytest.raises(InvalidInputError, match="score is 'bm25', wanted one of"):
         distances_of(evaluate(answers.get, gold), score="bm25")
+
+
+def test_a_report_gives_its_absent_words_the_same_way():
+    """Of the first 4 passages: as many as make an answer."""
+    absent = [0.5, 0.7, 0.25, 0.4, 0.0]
+    passages = [Retrieved("d", i, i + 1, i, absent=share) for i, share in enumerate(absent)]
+    gold = GoldSet("gold", (Question("1", "q", (Excerpt("d", 1, 2, "x"),)), Question("2", "n", answerable=False)))
+    distances = distances_of(evaluate({"q": passages, "n": passages[3:]}.get, gold), score="absent")
+    assert (distances.answerable, distances.answers, distances.unanswerable) == ([0.25], [0.7], [0.0])
+
+
+def test_a_threshold_on_logits_is_the_least_of_them():
+    def retriever(text):
+        logit = 4.0 + int(text.split()[1]) / 100 if text.startswith("near") else -1.0
+        return [Retrieved("d", 0, 9, 0, 0.5, logit)]
+
+    questions = [Question(f"n{i}", f"near {i}", (Excerpt("d", 2, 4, "xy"),)) for i in range(20)]
+    questions += [Question(f"f{i}", f"far {i}", answerable=False) for i in range(60)]
+    report = evaluate(retriever, GoldSet("gold", tuple(questions)))
+    found = calibrate(report, score="logit")
+    assert (found.verdict, found.score) == ("set", "logit")
+    assert -1.0 < found.threshold <= 4.0
+    assert found.answered.value == 1.0
+    assert f"at {found.threshold:.3f} " in found.reason
+    assert calibrate(report, score="distance").verdict == "not separable"
 
 
 def test_a_calibration_lapses_when_what_it_was_set_on_changes():

@@ -16,6 +16,7 @@ from pincite.evaluation.statistics import (
     bootstrap_mean,
     holm,
     least_wins,
+    questions_needed,
     sign_test,
     upper_bound,
     wilson,
@@ -79,6 +80,39 @@ def test_the_sign_test_sums_what_is_at_least_as_lopsided(wins, losses):
 def test_the_fewest_wins_are_significant_and_one_less_is_not(losses, alpha):
     wins = least_wins(losses, alpha=alpha)
     assert sign_test(wins, losses) <= alpha < sign_test(wins - 1, losses)
+
+
+def power_of_the_sign_test(p_win: float, p_loss: float, n: int) -> float:
+    """Return how often n questions are significant, summed over all that can come of them."""
+    differing = p_win + p_loss
+    total = 0.0
+    for d in range(n + 1):
+        rate = math.comb(n, d) * differing**d * (1 - differing) ** (n - d)
+        fewest = next((wins for wins in range(d // 2 + 1, d + 1) if sign_test(wins, d - wins) <= 0.05), None)
+        if fewest is not None:
+            share = p_win / differing
+            found = sum(math.comb(d, w) * share**w * (1 - share) ** (d - w) for w in range(fewest, d + 1))
+            total += rate * found
+    return total
+
+
+@pytest.mark.parametrize(("wins", "losses", "n"), [(50, 20, 100), (30, 10, 100), (20, 5, 100), (25, 10, 100)])
+def test_as_many_questions_as_are_needed_give_the_power(wins, losses, n):
+    needed = questions_needed(wins, losses, n)
+    assert 0.8 <= power_of_the_sign_test(wins / n, losses / n, needed) <= 0.84
+    assert questions_needed(losses, wins, n) == needed
+
+
+def test_the_questions_needed_have_their_known_answer():
+    """59 before the continuity correction: Chow, Shao and Wang, "Sample size calculations in clinical research", 6.4.3.
+
+    With the rates .5 and .2, n = 58.6, and 58.6 / 4 (1 + sqrt(1 + 4 / (58.6 * .3)))^2 = 65.1.
+    """
+    assert questions_needed(50, 20, 100) == questions_needed(5, 2, 10) == 66
+    assert questions_needed(7, 7, 100) is None
+    assert questions_needed(0, 0, 100) is None
+    with pytest.raises(InvalidInputError, match="given were 11 of 10"):
+        questions_needed(5, 6, 10)
 
 
 @given(counts, st.sampled_from([0.8, 0.95, 0.99]))

@@ -50,6 +50,11 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         help="how the reranker's order is used: fused with the hybrid one, alone, or not at all (default: fused)",
     )  # fmt: skip
     parser.add_argument("--candidates", type=int, default=50, help="candidates of each leg (default: 50)")
+    parser.add_argument("--min-logit", type=float, metavar="L", help="the least rerank logit that is an answer")
+    parser.add_argument(
+        "--max-absent", type=float, metavar="SHARE",
+        help="how much of the weight of the question's words a passage may lack, 0 to 1",
+    )  # fmt: skip
     parser.add_argument("--encoder", metavar="NAME_OR_PATH", help="the embedding model (default: the index's own)")
     parser.add_argument("--reranker", metavar="NAME_OR_PATH", help="the cross-encoder (default: the one built in)")
     add_json(parser)
@@ -67,6 +72,8 @@ def question_options(given: argparse.Namespace) -> dict[str, Any]:
         "max_distance": given.max_distance,
         "rerank": given.rerank,
         "candidates": given.candidates,
+        "min_logit": given.min_logit,
+        "max_absent": given.max_absent,
     }
 
 

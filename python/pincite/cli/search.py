@@ -20,6 +20,7 @@ HELP = "show the passages that answer a question, each with its citation"
 EXAMPLE = 'pincite search kb "how do I install it" -k 2'
 
 SHOWN = 320
+LACKING = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +55,8 @@ def _shown(hit: Hit, citation: Citation) -> str:
         scores.append(f"bm25 {hit.bm25:.2f}")
     if hit.rerank_logit is not None:
         scores.append(f"rerank {hit.rerank_logit:.2f}")
+    if hit.absent_words:
+        scores.append(f"lacks {', '.join(hit.absent_words[:LACKING])}")
     if hit.passed_by != "distance":
         scores.append(f"passed by the word {hit.passed_by!r}")
     lines = f"line {first}" if first == last else f"lines {first}-{last}"

@@ -6,20 +6,21 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from pincite.core.arguments import number
+from pincite.core.arguments import number, one_of
 from pincite.errors import InvalidInputError
-from pincite.evaluation.refusal import Distances, distances_of, separability
+from pincite.evaluation.refusal import Distances, Score, distances_of, separability
 from pincite.evaluation.report import Report
 from pincite.evaluation.statistics import Interval, upper_bound, wilson
 
 __all__ = ["Calibration", "calibrate", "stamp_of"]
 
 FloatArray = npt.NDArray[np.float64]
+_NAMES: dict[Score, str] = {"distance": "distance", "logit": "the rerank logit", "absent": "absent words"}
 Verdict = Literal["set", "too few questions", "not separable"]
 
 
@@ -30,6 +31,9 @@ class Calibration:
     Attributes
     ----------
     verdict : {"set", "too few questions", "not separable"}
+    score : {"distance", "logit", "absent"}
+        What the threshold is on: the greatest distance, the least logit, or the greatest share of words that may be
+        absent; as `KnowledgeBase.search` takes them.
     threshold : float or None
         None unless the verdict is "set".
     reason : str
@@ -48,6 +52,7 @@ class Calibration:
     """
 
     verdict: Verdict
+    score: Score
     threshold: float | None
     reason: str
     separability: Interval
@@ -69,6 +74,7 @@ class Calibration:
         """Return the calibration as JSON has it."""
         return {
             "verdict": self.verdict,
+            "score": self.score,
             "threshold": self.threshold,
             "reason": self.reason,
             "separability": self.separability.to_dict(),
@@ -83,7 +89,8 @@ class Calibration:
 
 def stamp_of(report: Report) -> dict[str, Any]:
     """Return what a threshold that is set on a report depends on: the models, the pipeline and the documents."""
-    names = ("encoder", "reranker", "pipeline", "index", "retriever")
+    names = ("encoder", "reranker", "pipeline", "candidates", "rerank_limit", "index", "retriever", "min_logit",
+             "max_absent")  # fmt: skip
     return {
         **{name: report.configuration[name] for name in names if name in report.configuration},
         "documents_sha256": report.documents_sha256,
@@ -91,7 +98,12 @@ def stamp_of(report: Report) -> dict[str, Any]:
 
 
 def calibrate(
-    measured: Report | Distances, *, max_bluffs: float = 0.05, confidence: float = 0.95, seed: int = 0
+    measured: Report | Distances,
+    *,
+    score: Score = "distance",
+    max_bluffs: float = 0.05,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> Calibration:
     """Set the greatest threshold at which bluffs stay below a bound, or say why there is none.
 
@@ -105,6 +117,8 @@ def calibrate(
     ----------
     measured : Report or Distances
         A report is taken as by `distances_of`, and stamps the result.
+    score : {"distance", "logit", "absent"}
+        What to set the threshold on; of `Distances`, what they are, logits with their sign changed.
     max_bluffs : float, default 0.05
         The share of unanswerable questions that may be answered.
     confidence : float, default 0.95
@@ -125,14 +139,15 @@ def calibrate(
     for value, name in ((max_bluffs, "max_bluffs"), (confidence, "confidence")):
         if not 0.0 < number(value, name) < 1.0:
             raise InvalidInputError(f"{name} is {value!r}, wanted more than 0 and less than 1")
-    distances = distances_of(measured) if isinstance(measured, Report) else measured
+    distances = distances_of(measured, score=score) if isinstance(measured, Report) else measured
+    sign = -1.0 if one_of(score, "score", get_args(Score)) == "logit" else 1.0
     stamp = stamp_of(measured) if isinstance(measured, Report) else {}
     near = np.asarray(distances.answerable, dtype=np.float64)
     far = np.sort(np.asarray(distances.unanswerable, dtype=np.float64))
     apart = separability(distances, seed=seed)
 
     def refused(verdict: Verdict, reason: str) -> Calibration:
-        return Calibration(verdict, None, reason, apart, None, None, None, max_bluffs, confidence, stamp)
+        return Calibration(verdict, score, None, reason, apart, None, None, None, max_bluffs, confidence, stamp)
 
     allowed = _most_bluffs(far.size, max_bluffs, confidence)
     if allowed is None or not near.size:
@@ -147,14 +162,15 @@ def calibrate(
     if answered.low <= max_bluffs:
         return refused(
             "not separable",
-            f"a threshold of {threshold:.3f}, which keeps bluffs at {max_bluffs:.3g}, answers {answered} of the "
-            f"answerable questions, separability {apart}: distances do not tell the two apart",
+            f"a threshold of {sign * threshold:.3f}, which keeps bluffs at {max_bluffs:.3g}, answers {answered} of the "
+            f"answerable questions, separability {apart}: by {_NAMES[score]} the two cannot be told apart",
         )
     bound = upper_bound(allowed, far.size, confidence=confidence)
     return Calibration(
         verdict="set",
-        threshold=threshold,
-        reason=f"at {threshold:.3f} {answered} of the answerable questions are answered, and with confidence "
+        score=score,
+        threshold=sign * threshold,
+        reason=f"at {sign * threshold:.3f} {answered} of the answerable questions are answered, and with confidence "
         f"{confidence:g} at most {bound:.3f} of the unanswerable ones",
         separability=apart,
         answered=answered,

@@ -56,6 +56,9 @@ class Outcome:
         That of the passage at `rank`.
     logit, answer_logit : float or None
         The reranker's highest, and that of the passage at `rank`.
+    absent, answer_absent : float or None
+        The least share of the question's words, by weight, that one of the first 4 passages lacks, and that of the
+        passage at `rank`.
     ndcg, average_precision : float
         The former at 10.
     recalls : dict of int to float
@@ -76,6 +79,8 @@ class Outcome:
     answer_distance: float | None
     logit: float | None
     answer_logit: float | None
+    absent: float | None
+    answer_absent: float | None
     ndcg: float
     average_precision: float
     recalls: Mapping[int, float]
@@ -131,6 +136,8 @@ def judge(question: Question, retrieval: Retrieval, *, excerpts: ExcerptsWanted,
         answer_distance=None if answer is None else answer.distance,
         logit=max((passage.logit for passage in passages if passage.logit is not None), default=None),
         answer_logit=None if answer is None else answer.logit,
+        absent=min((passage.absent for passage in passages[:ANSWER_K] if passage.absent is not None), default=None),
+        answer_absent=None if answer is None else answer.absent,
         ndcg=ndcg(run, grades, k=10),
         average_precision=average_precision(run, grades),
         recalls=recalls,

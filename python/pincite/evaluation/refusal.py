@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from pincite.core.arguments import number, one_of
 from pincite.errors import InvalidInputError
-from pincite.evaluation.outcome import ANSWER_K
+from pincite.evaluation.outcome import ANSWER_K, Outcome
 from pincite.evaluation.report import Report
 from pincite.evaluation.statistics import DRAWS, Interval, wilson
 
-__all__ = ["Distances", "SweepRow", "distances_of", "separability", "sweep"]
+__all__ = ["Distances", "Score", "SweepRow", "distances_of", "separability", "sweep"]
+
+Score = Literal["distance", "logit", "absent"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -25,7 +27,7 @@ FloatArray = npt.NDArray[np.float64]
 class Distances:
     """How far questions are from what was found for them: below a threshold they are answered.
 
-    Any score that is smaller for a better answer will do, a reranker's logit with its sign changed for one.
+    Any score that is smaller for a better answer will do: see `distances_of`.
 
     Attributes
     ----------
@@ -55,8 +57,8 @@ class Distances:
                 raise InvalidInputError(f"{name} has {len(values)} values, {of} has {wanted}; give one a question")
 
 
-def distances_of(report: Report, *, score: Literal["distance", "logit"] = "distance") -> Distances:
-    """Return the distances of a report's questions.
+def distances_of(report: Report, *, score: Score = "distance") -> Distances:
+    """Return the distances of a report's questions, by one of the scores that an answer can be refused by.
 
     An answer counts if it is among the first 4 passages. Take a report that was made without a threshold, or passages
     beyond it are missing.
@@ -64,19 +66,21 @@ def distances_of(report: Report, *, score: Literal["distance", "logit"] = "dista
     Parameters
     ----------
     report : Report
-    score : {"distance", "logit"}
-        The distance of the nearest candidate; or the reranker's highest logit, its sign changed.
+    score : {"distance", "logit", "absent"}
+        The distance of the nearest candidate; or the reranker's highest logit, its sign changed; or the least share of
+        the question's words, by weight, that one of the first 4 passages lacks.
     """
-    outcomes, by_logit = report.outcomes, one_of(score, "score", ("distance", "logit")) == "logit"
-    nearest = {outcome.id: _or_infinite(outcome.logit, outcome.distance, by_logit) for outcome in outcomes}
+    sign = -1.0 if one_of(score, "score", get_args(Score)) == "logit" else 1.0
+
+    def of(outcome: Outcome, name: str) -> float:
+        value = getattr(outcome, name)
+        return math.inf if value is None else sign * value
+
     return Distances(
-        answerable=[nearest[outcome.id] for outcome in report.answerable],
-        unanswerable=[nearest[outcome.id] for outcome in report.unanswerable],
+        answerable=[of(outcome, score) for outcome in report.answerable],
+        unanswerable=[of(outcome, score) for outcome in report.unanswerable],
         answers=[
-            _or_infinite(outcome.answer_logit, outcome.answer_distance, by_logit)
-            if outcome.within(ANSWER_K)
-            else math.inf
-            for outcome in report.answerable
+            of(outcome, f"answer_{score}") if outcome.within(ANSWER_K) else math.inf for outcome in report.answerable
         ],
         families=[outcome.family for outcome in report.unanswerable],
     )
@@ -179,9 +183,3 @@ def separability(distances: Distances, *, seed: int = 0) -> Interval:
 
 def _array(values: Sequence[float]) -> FloatArray:
     return np.asarray(values, dtype=np.float64)
-
-
-def _or_infinite(logit: float | None, distance: float | None, by_logit: bool) -> float:
-    if by_logit:
-        return math.inf if logit is None else -logit
-    return math.inf if distance is None else distance

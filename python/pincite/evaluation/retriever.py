@@ -13,7 +13,7 @@ from pincite.core.arguments import integer, one_of
 from pincite.errors import InvalidInputError
 from pincite.evaluation.chunks import IndexChunks, KnownChunks
 from pincite.retrieve.legs import Leg, bm25_leg, dense_leg
-from pincite.retrieve.pipeline import search
+from pincite.retrieve.pipeline import CANDIDATES, RERANK_LIMIT, search
 from pincite.retrieve.result import RerankOrder
 from pincite.store.snapshot import RowKey, Snapshot
 from pincite.types import TextEncoder, TextReranker
@@ -30,7 +30,15 @@ __all__ = [
     "of_knowledge_base",
 ]
 
-Pipeline = Literal["default", "bm25", "dense", "hybrid", "hybrid+rerank"]
+Pipeline = Literal["default", "bm25", "dense", "hybrid", "hybrid+rerank", "rerank-alone"]
+
+_ORDERS: dict[Pipeline, RerankOrder] = {
+    "default": "fused",
+    "hybrid": "none",
+    "hybrid+rerank": "fused",
+    "rerank-alone": "pure",
+}
+"""What becomes of the reranker's order, by pipeline; the others are one leg without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,8 @@ class Retrieved:
         1 - cosine between question and passage, where the retriever knows it.
     logit : float or None
         The reranker's.
+    absent : float or None
+        The share of the weight of the question's words that the passage lacks: see `Hit.absent_weight`.
     """
 
     document_id: str
@@ -56,6 +66,7 @@ class Retrieved:
     covered_start: int
     distance: float | None = None
     logit: float | None = None
+    absent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +140,29 @@ class IndexRetriever:
         How many passages it returns.
     """
 
-    def __init__(self, kb: Indexed, pipeline: Pipeline, depth: int, max_distance: float | None) -> None:
+    def __init__(
+        self,
+        kb: Indexed,
+        pipeline: Pipeline,
+        *,
+        depth: int,
+        max_distance: float | None,
+        candidates: int,
+        rerank_limit: int,
+        min_logit: float | None,
+        max_absent: float | None,
+    ) -> None:
         self.snapshot = kb.snapshot()
         self.encoder = kb.encoder
         self._kb = kb
-        self._pipeline = pipeline
+        self._pipeline: Pipeline = pipeline
+        self._order = _ORDERS.get(pipeline)
         self.depth = depth
         self._max_distance = max_distance
+        self._candidates = candidates
+        self._rerank_limit = rerank_limit
+        self._min_logit = min_logit
+        self._max_absent = max_absent
 
     def chunks(self) -> IndexChunks:
         """Return what the generation holds."""
@@ -147,13 +174,17 @@ class IndexRetriever:
         return self.snapshot.generation
 
     def describe(self) -> dict[str, Any]:
-        """Return what the results depend on beside the documents, as JSON."""
+        """Return what the results depend on beside the documents, as JSON; None is what this pipeline does not use."""
         uses_vectors = self._pipeline != "bm25"
-        reranks = self._pipeline in {"default", "hybrid+rerank"}
+        reranks = self._order not in (None, "none")
         return {
             "retriever": "pincite",
             "pipeline": self._pipeline,
             "max_distance": self._max_distance,
+            "candidates": None if self._order is None else self._candidates,
+            "rerank_limit": self._rerank_limit if reranks else None,
+            "min_logit": self._min_logit,
+            "max_absent": self._max_absent,
             "index": self._kb.config.to_dict(),
             "encoder": dict(self._kb.encoder().stamp) if uses_vectors else None,
             "reranker": dict(self._kb.reranker().stamp) if reranks else None,
@@ -167,9 +198,8 @@ class IndexRetriever:
 
     def __call__(self, question: str) -> Retrieval:
         """Answer a question."""
-        if self._pipeline in {"bm25", "dense"}:
+        if self._order is None:
             return self._one_leg(question)
-        order: RerankOrder = "none" if self._pipeline == "hybrid" else "fused"
         result = search(
             self.snapshot,
             question,
@@ -177,13 +207,17 @@ class IndexRetriever:
             reranker=self._kb.reranker,
             k=self.depth,
             max_distance=self._max_distance,
-            candidates=max(50, self.depth),
-            order=order,
+            candidates=self._candidates,
+            order=self._order,
+            rerank_limit=self._rerank_limit,
+            min_logit=self._min_logit,
+            max_absent=self._max_absent,
         )
         passages = tuple(
-            Retrieved(hit.document_id, hit.start, hit.end, hit.covered_start, hit.distance, hit.rerank_logit)
+            Retrieved(hit.document_id, hit.start, hit.end, hit.covered_start,
+                      distance=hit.distance, logit=hit.rerank_logit, absent=hit.absent_weight)
             for hit in result
-        )
+        )  # fmt: skip
         return Retrieval(passages, result.nearest_distance, result.timings)
 
     def _one_leg(self, question: str) -> Retrieval:
@@ -213,32 +247,62 @@ class IndexRetriever:
 
 
 def of_knowledge_base(
-    kb: Indexed, *, pipeline: Pipeline = "default", depth: int = 20, max_distance: float | None = None
+    kb: Indexed,
+    *,
+    pipeline: Pipeline = "default",
+    depth: int = 20,
+    max_distance: float | None = None,
+    candidates: int | None = None,
+    rerank_limit: int = RERANK_LIMIT,
+    min_logit: float | None = None,
+    max_absent: float | None = None,
 ) -> IndexRetriever:
     """Return a pipeline over the present generation of an index as something that can be evaluated.
 
     Parameters
     ----------
     kb : KnowledgeBase
-    pipeline : {"default", "bm25", "dense", "hybrid", "hybrid+rerank"}
+    pipeline : {"default", "bm25", "dense", "hybrid", "hybrid+rerank", "rerank-alone"}
         "default" is `KnowledgeBase.search` as it is without arguments, threshold included. The others find without a
-        threshold, unless there is a `max_distance`: the words alone, the vectors alone, both, both and the reranker.
+        threshold, unless there is a `max_distance`: the words alone, the vectors alone, both, both with the reranker's
+        order fused in, and what both found in the reranker's order alone.
     depth : int, default 20
         How many passages to return.
     max_distance : float, optional
         Another threshold. "bm25" measures no distance and takes none.
+    candidates : int, optional
+        Wanted of each leg, where there are two; by default 50, or `depth` where that is more. Both together find
+        between this number and twice as many.
+    rerank_limit : int, default 25
+        How many of them the reranker judges, where there is one; the rest keep their order below. At 0, none.
+    min_logit, max_absent : float, optional
+        A second stage: see `KnowledgeBase.search`. The former needs a pipeline that reranks, the latter two legs.
 
     Raises
     ------
     InvalidInputError
-        If there is no such pipeline, or "bm25" is given a threshold.
+        If there is no such pipeline, it is given a threshold that it does not have, or a number is out of its range.
     """
     one_of(pipeline, "pipeline", get_args(Pipeline))
     if pipeline == "bm25" and max_distance is not None:
         raise InvalidInputError("pipeline is 'bm25', which measures no distance; leave max_distance out")
     if pipeline == "default" and max_distance is None:
         max_distance = DEFAULT_MAX_DISTANCE
-    return IndexRetriever(kb, pipeline, integer(depth, "depth", at_least=1), max_distance)
+    if min_logit is not None and _ORDERS.get(pipeline, "none") == "none":
+        raise InvalidInputError(f"pipeline is {pipeline!r}, which reranks nothing; leave min_logit out")
+    if max_absent is not None and pipeline not in _ORDERS:
+        raise InvalidInputError(f"pipeline is {pipeline!r}, which looks at no words again; leave max_absent out")
+    depth = integer(depth, "depth", at_least=1)
+    return IndexRetriever(
+        kb,
+        pipeline,
+        depth=depth,
+        max_distance=max_distance,
+        candidates=max(CANDIDATES, depth) if candidates is None else integer(candidates, "candidates", at_least=1),
+        rerank_limit=integer(rerank_limit, "rerank_limit", at_least=0),
+        min_logit=min_logit,
+        max_absent=max_absent,
+    )
 
 
 def ask(retriever: Retriever, question: str, *, depth: int) -> Retrieval:

@@ -51,7 +51,7 @@ def evaluate(
         A callable takes the text of a question and returns `Retrieved` passages, best first, none for a refusal; so any
         other retriever is measured on the same questions.
     gold : GoldSet or path
-    pipeline : {"default", "bm25", "dense", "hybrid", "hybrid+rerank"}
+    pipeline : {"default", "bm25", "dense", "hybrid", "hybrid+rerank", "rerank-alone"}
         Of a knowledge base: see `of_knowledge_base`.
     depth : int, default 20
         How many passages to ask for. R@20 needs 20.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 
@@ -16,6 +17,7 @@ __all__ = [
     "bootstrap_mean",
     "holm",
     "least_wins",
+    "questions_needed",
     "sign_test",
     "upper_bound",
     "wilson",
@@ -126,6 +128,46 @@ def least_wins(losses: int, *, alpha: float = 0.05) -> int:
     while sign_test(wins, losses) > alpha:
         wins += 1
     return wins
+
+
+def questions_needed(wins: int, losses: int, n: int, *, alpha: float = 0.05, power: float = 0.8) -> int | None:
+    """Return how many questions `sign_test` needs to find a difference, if its rates are those that n questions showed.
+
+    The sample size of McNemar's test by Connor, "Sample size for testing differences in proportions for the
+    paired-sample design", Biometrics 1987, with the continuity correction that brings it to the exact test: as in
+    Fleiss, Tytun and Ury, "A simple approximation to the power for comparing two independent proportions", Biometrics
+    1980, with the pairs that differ in place of the two samples. A rate that few questions showed is itself uncertain,
+    and so is the answer: it says an order of magnitude.
+
+    Parameters
+    ----------
+    wins, losses, n : int
+        Of n questions, those that one and the other configuration does better.
+    alpha : float, default 0.05
+        Of the two-sided test.
+    power : float, default 0.8
+        How often so many questions find the difference.
+
+    Returns
+    -------
+    int or None
+        None where wins and losses are equal: then no number is enough.
+
+    Examples
+    --------
+    >>> questions_needed(50, 20, 100)
+    66
+    """
+    _check_counts(wins, n)
+    _check_counts(losses, n)
+    _check_counts(wins + losses, n)
+    if wins == losses:
+        return None
+    differing, net = (wins + losses) / n, abs(wins - losses) / n
+    quantile = NormalDist().inv_cdf
+    spread = quantile(1 - alpha / 2) * math.sqrt(differing) + quantile(power) * math.sqrt(differing - net * net)
+    uncorrected = (spread / net) ** 2
+    return math.ceil(uncorrected / 4 * (1 + math.sqrt(1 + 4 / (uncorrected * net))) ** 2)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

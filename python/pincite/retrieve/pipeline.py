@@ -1,19 +1,22 @@
-"""A question's way: embed, two legs, fuse, measure, decide, rerank."""
+"""A question's way: embed, two legs, fuse, measure, decide, rerank, look again."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from pincite.retrieve.decide import decide
+from pincite.retrieve.evidence import Absence, absences
 from pincite.retrieve.legs import Leg, bm25_leg, dense_leg, fuse, measure_distances
 from pincite.retrieve.rerank import rerank
 from pincite.retrieve.result import Coverage, Hit, LegPlan, Plan, RerankOrder, SearchResult
 from pincite.store.snapshot import RowKey, Snapshot
 from pincite.types import TextEncoder, TextReranker
 
-__all__ = ["RERANK_LIMIT", "RRF_K", "search"]
+__all__ = ["CANDIDATES", "RERANK_LIMIT", "RRF_K", "search"]
 
+CANDIDATES = 50
 RRF_K = 60
 RERANK_LIMIT = 25
 
@@ -28,12 +31,15 @@ def search(
     max_distance: float | None,
     candidates: int,
     order: RerankOrder,
+    rerank_limit: int = RERANK_LIMIT,
+    min_logit: float | None = None,
+    max_absent: float | None = None,
 ) -> SearchResult:
     """Answer a question from one generation; `encoder` and `reranker` are called when they are needed."""
     clock = _Clock()
     if not len(snapshot):
         return _result(snapshot, question, clock, reason=f'the index is empty; there is nothing for "{question}"',
-                       plan=Plan((), candidates, RRF_K, max_distance, "none", 0, 0))  # fmt: skip
+                       plan=Plan((), candidates, RRF_K, max_distance, "none", 0, 0, min_logit, max_absent))  # fmt: skip
     model = encoder()
     clock.lap("load_models")
     encoded = model.encode_batch([question])
@@ -52,14 +58,22 @@ def search(
     keys = list(passed)
     logits: dict[RowKey, float] = {}
     unread = 0
-    if order != "none" and keys:
+    if order != "none" and keys and rerank_limit:
         judge = reranker()
         clock.lap("load_models")
-        logits, unread = rerank(snapshot, judge, question, keys[:RERANK_LIMIT], order=order)
+        logits, unread = rerank(snapshot, judge, question, keys[:rerank_limit], order=order)
         clock.lap("rerank")
-        keys = [*logits, *keys[RERANK_LIMIT:]]
+        keys = [*logits, *keys[rerank_limit:]]
+    if min_logit is not None:
+        keys = [key for key in keys if logits.get(key, -math.inf) >= min_logit]
+    absent: dict[RowKey, Absence] = {}
+    if order != "none" or max_absent is not None:
+        absent = absences(snapshot, question, keys[:k] if max_absent is None else keys)
+        if max_absent is not None:
+            keys = [key for key in keys if absent[key].weight <= max_absent]
+        clock.lap("evidence")
     hits = tuple(
-        _hit(snapshot, key, (words, dense), distances[key], fused[key], logits.get(key), passed[key])
+        _hit(snapshot, key, (words, dense), distances[key], fused[key], logits.get(key), passed[key], absent.get(key))
         for key in keys[:k]
     )
     clock.lap("assemble")
@@ -71,10 +85,42 @@ def search(
         question,
         clock,
         hits=hits,
-        reason="" if hits else f'nothing under cosine distance {max_distance:g} for "{question}"',
+        reason="" if hits else _reason(question, max_distance, list(passed), logits, min_logit, absent, max_absent),
         nearest=min(distances.values(), default=None),
         truncated=truncated,
-        plan=Plan(legs, candidates, RRF_K, max_distance, order if logits else "none", len(logits), unread),
+        plan=Plan(
+            legs,
+            candidates,
+            RRF_K,
+            max_distance,
+            order if logits else "none",
+            len(logits),
+            unread,
+            min_logit,
+            max_absent,
+        ),
+    )
+
+
+def _reason(
+    question: str,
+    max_distance: float | None,
+    passed: Sequence[RowKey],
+    logits: Mapping[RowKey, float],
+    min_logit: float | None,
+    absent: Mapping[RowKey, Absence],
+    max_absent: float | None,
+) -> str:
+    """Say which stage left nothing over, and by how much."""
+    if not passed:
+        return f'nothing under cosine distance {max_distance:g} for "{question}"'
+    if min_logit is not None and not absent:
+        best = max(logits.values())
+        return f'nothing with a rerank logit of {min_logit:g} or more for "{question}"; the best has {best:.2f}'
+    best_key = min(absent, key=lambda key: absent[key].weight)
+    return (
+        f'no passage has enough of the words of "{question}": the best lacks {", ".join(absent[best_key].words)} '
+        f"({absent[best_key].weight:.2f} of their weight, at most {max_absent:g} may be absent)"
     )
 
 
@@ -86,6 +132,7 @@ def _hit(
     fused: float,
     logit: float | None,
     passed_by: str,
+    absent: Absence | None,
 ) -> Hit:
     chunk = snapshot.chunk(key)
     document = snapshot.document(chunk.document)
@@ -107,6 +154,8 @@ def _hit(
         fused=fused,
         rerank_logit=logit,
         passed_by=passed_by,
+        absent_words=None if absent is None else absent.words,
+        absent_weight=None if absent is None else absent.weight,
         document=document,
         place=(place, number),
     )

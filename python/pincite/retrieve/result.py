@@ -46,6 +46,11 @@ class Hit:
         None where it was not reranked.
     passed_by : str
         "distance", or the rare word of the question that let it pass in spite of its distance.
+    absent_words : tuple of str or None
+        The question's words that neither the passage nor its headings hold, rarest first; None where nobody looked:
+        without the reranker and without `max_absent`.
+    absent_weight : float or None
+        Their share of the weight of all the question's words, by inverse document frequency: 0 to 1.
     document : DocumentRecord
     place : (Segment, int)
         Where its document's text is stored: the segment, and its number there.
@@ -66,6 +71,8 @@ class Hit:
     fused: float
     rerank_logit: float | None
     passed_by: str
+    absent_words: tuple[str, ...] | None
+    absent_weight: float | None
     document: DocumentRecord = field(repr=False)
     place: tuple[Segment, int] = field(repr=False, compare=False)
 
@@ -87,6 +94,8 @@ class Hit:
             "fused": self.fused,
             "rerank_logit": self.rerank_logit,
             "passed_by": self.passed_by,
+            "absent_words": None if self.absent_words is None else list(self.absent_words),
+            "absent_weight": self.absent_weight,
             "metadata": dict(self.document.metadata),
         }
 
@@ -130,6 +139,8 @@ class Plan:
         How many passages it judged.
     rerank_truncated_tokens : int
         Word pieces of them that its window cut off.
+    min_logit, max_absent : float or None
+        What a passage had to reach, and not to exceed, to be returned.
     """
 
     legs: tuple[LegPlan, ...]
@@ -139,6 +150,8 @@ class Plan:
     rerank: RerankOrder
     reranked: int
     rerank_truncated_tokens: int
+    min_logit: float | None = None
+    max_absent: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +250,8 @@ class SearchResult:
                 "rerank": plan.rerank,
                 "reranked": plan.reranked,
                 "rerank_truncated_tokens": plan.rerank_truncated_tokens,
+                "min_logit": plan.min_logit,
+                "max_absent": plan.max_absent,
             },
             "timings_ms": {stage: round(value, 3) for stage, value in self.timings.items()},
             "hits": [hit.to_dict() for hit in self.hits],
