@@ -22,14 +22,11 @@ from pincite.errors import InvalidInputError
 from pincite.evaluation.chunks import IndexCost, documents_sha256
 from pincite.evaluation.gold import Excerpt
 from pincite.evaluation.retriever import Retrieval, Retrieved
-from pincite.retrieve.pipeline import RERANK_LIMIT, RRF_K
+from pincite.retrieve.pipeline import CANDIDATES, RERANK_LIMIT, RRF_K
 from pincite.retrieve.rerank import rerank
 from pincite.types import Document, TextEncoder, TextReranker
 
 __all__ = ["CutChunk", "Cutter", "MemoryIndex", "MemoryPipeline", "MemoryRetriever", "cutter_of"]
-
-CANDIDATES = 50
-"""Wanted of each leg, as in a search of an index."""
 
 MemoryPipeline = Literal["bm25", "dense", "hybrid", "hybrid+rerank"]
 
