@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -79,7 +80,8 @@ def test_an_index_in_memory_finds_what_one_on_disk_finds(kb, pipeline):
     ties = 0
     for question in questions:
         found, expected = retriever(question), wanted(question)
-        assert found.passages == expected.passages, question
+        # Absent words are what a second look refuses by; in memory nothing is refused.
+        assert found.passages == tuple(replace(passage, absent=None) for passage in expected.passages), question
         assert found.nearest_distance == expected.nearest_distance
         distances = [passage.distance for passage in found.passages]
         ties += len(distances) - len(set(distances))

@@ -86,7 +86,7 @@ class MemoryIndex:
     """Documents cut in any way, in memory. `retriever` gives what `evaluate` measures.
 
     It finds what an index on disk finds: the same two legs over what is embedded, fused alike, and equal scores by
-    document id and start. There is no threshold.
+    document id and start. There is no threshold and no second look: nothing is refused.
 
     Parameters
     ----------
