@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from html.parser import HTMLParser
+import re
 
 import pytest
 
@@ -70,45 +70,100 @@ def test_compare_says_what_cannot_be_said(desk, capsys):
     run(capsys, "compare", "kb", "kb", "gold.jsonl", code=1)
 
 
-class Tags(HTMLParser):
-    """Counts elements, and collects what a browser would fetch."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.fetched, self.counts = [], [], {}
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        self.counts[tag] = self.counts.get(tag, 0) + 1
-        self.fetched += [value for name, value in attributes if name in {"src", "href", "data"}]
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.counts[tag] = self.counts.get(tag, 0) + 1
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+def test_run_is_what_eval_does_if_nothing_else_is_said(desk, capsys, monkeypatch):
+    long = run(capsys, "run", "kb", "gold.jsonl", "--pipeline", "hybrid", "--json")
+    assert run(capsys, "kb", "gold.jsonl", "--pipeline", "hybrid", "--json") == long
+    assert run(capsys, "--json", "--pipeline", "hybrid", "kb", "gold.jsonl") == long
+    monkeypatch.setattr("sys.argv", ["pincite", "eval", "kb", "gold.jsonl"])
+    assert main() == 0
+    assert capsys.readouterr().out.startswith("**kb (default)** on gold")
+    assert main(["eval", "nowhere", "gold.jsonl"]) == 1
+    assert "nowhere" in capsys.readouterr().err
 
 
-def test_the_page_is_whole_and_fetches_nothing(desk, capsys, tmp_path):
-    run(capsys, "run", "kb", "gold.jsonl", "--report", "one.html")
-    run(capsys, "compare", "kb", "blind", "gold.jsonl", "--report", "two.html")
-    one, two = ((tmp_path / name).read_text(encoding="utf-8") for name in ("one.html", "two.html"))
-    for page in (one, two):
-        tags = Tags(page)
-        assert tags.open == []
-        assert tags.fetched == []
-        assert "url(" not in page
-        assert "@import" not in page
-    assert Tags(one).counts["svg"] == 2
-    assert Tags(two).counts["svg"] == 3
-    assert Tags(one).counts["circle"] == 6
-    assert Tags(two).counts["circle"] == 12
-    assert "2 destroyed" in two
-    assert "not distinguishable" in two
-    assert main(["eval", "run", "kb", "gold.jsonl", "--report", "no/such/folder.html"]) == 1
-    assert "cannot write the page" in capsys.readouterr().err
+def test_a_mistyped_action_is_no_index(desk, capsys, tmp_path):
+    with pytest.raises(SystemExit) as ended:
+        main(["eval", "swep", "kb", "gold.jsonl"])
+    assert ended.value.code == 2
+    assert "invalid choice: 'swep'" in capsys.readouterr().err
+    (tmp_path / "kb").rename(tmp_path / "swep")
+    run(capsys, "swep", "gold.jsonl")
+
+
+def test_help_shows_both_forms(capsys):
+    with pytest.raises(SystemExit):
+        main(["eval", "--help"])
+    shown = capsys.readouterr().out
+    assert shown.startswith("usage: pincite eval KB GOLD [options of run]\n       pincite eval ACTION ...\n")
+    with pytest.raises(SystemExit):
+        main(["eval", "sweep", "--help"])
+    assert capsys.readouterr().out.startswith("usage: pincite eval sweep [-h] ")
+
+
+@pytest.mark.parametrize(
+    ("action", "code", "kind"),
+    [
+        (("run", "kb", "gold.jsonl"), 0, "Evaluation"),
+        (("compare", "kb", "blind", "gold.jsonl"), 0, "Comparison"),
+        (("sweep", "kb", "gold.jsonl"), 0, "Thresholds, distance"),
+        (("calibrate", "kb", "gold.jsonl"), 0, "Calibration, distance"),
+        (("calibrate", "kb", "gold.jsonl", "--max-bluffs", 0.01), 1, "Calibration, distance"),
+        (("gate", "kb", "blind", "gold.jsonl", "--pipeline", "hybrid"), 1, "Migration gate"),
+        (("chunkers", "docs", "gold.jsonl", "--work", "work", "--strategies", "A", "structural"), 0, "Ways of cutting"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_every_action_writes_a_page(desk, capsys, tmp_path, action, code, kind):
+    """The pages themselves: tests/unit/test_pages.py."""
+    shown = [run(capsys, *action, "--report", name, code=code) for name in ("one.html", "two.html")]
+    page = (tmp_path / "one.html").read_bytes()
+    assert f'<p class="kind">{kind}</p>'.encode() in page
+    assert page.endswith(b"</html>\n")
+    assert ((tmp_path / "two.html").read_bytes(), shown[1]) == (page, shown[0]), "two runs give the same bytes"
+
+
+def test_questions_are_shown_by_their_text(desk, capsys, tmp_path):
+    run(capsys, "gate", "kb", "blind", "gold.jsonl", "--pipeline", "hybrid", "--report", "page.html", code=1)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "2 destroyed: a chunk of the old index holds the answer" in page
+    assert page.count("what does a sail catch") == 2, "lost and destroyed"
+    report = json.loads(run(capsys, "run", "kb", "gold.jsonl", "--json"))
+    assert [question["question"] for question in report["questions"]][:2] == list(ASKED)
+
+
+def test_what_cannot_be_written_is_said_before_the_work(desk, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("pincite.cli.eval.evaluate", lambda *arguments, **options: pytest.fail("the work was done"))
+    for option in ("--report", "--timings"):
+        for path in ("no/such/folder.html", "."):
+            assert main(["eval", "kb", "gold.jsonl", option, path]) == 1
+            assert f"{path}: cannot write the file" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_times_are_in_a_file_of_their_own(desk, capsys, tmp_path):
+    plain = run(capsys, "run", "kb", "gold.jsonl", "--pipeline", "hybrid", "--json")
+    arguments = ("kb", "gold.jsonl", "--pipeline", "hybrid", "--json", "--timings", "times.json")
+    assert run(capsys, *arguments) == plain
+    (timings,) = json.loads((tmp_path / "times.json").read_text(encoding="utf-8"))["reports"]
+    assert timings["configuration_hash"] == json.loads(plain)["configuration_hash"]
+    assert {"total", "encode", "bm25", "dense"} <= set(timings["stages"])
+    assert set(timings["stages"]["total"]) == {"n", "p50_ms", "p95_ms", "mean_ms"}
+    assert timings["stages"]["total"]["n"] == 62
+    assert main(["eval", "compare", "kb", "blind", "gold.jsonl", "--timings", "times.json"]) == 0
+    timings = json.loads((tmp_path / "times.json").read_text(encoding="utf-8"))["reports"]
+    assert [each["name"] for each in timings] == ["kb (default)", "blind (default)"]
+    said = capsys.readouterr().err
+    assert re.search(r"^kb \(default\): 3 chunks, \d\.\d MB; a question took p50 \d", said, re.MULTILINE)
+
+
+def test_a_bar_is_shown_on_a_terminal_only(desk, capsys, monkeypatch):
+    assert main(["eval", "kb", "gold.jsonl"]) == 0
+    assert "62/62" not in capsys.readouterr().err
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert main(["eval", "kb", "gold.jsonl"]) == 0
+    said = capsys.readouterr().err
+    assert "kb (default): 100%" in said
+    assert "62/62" in said
 
 
 def test_sweep_and_calibrate(desk, capsys):
@@ -120,6 +175,20 @@ def test_sweep_and_calibrate(desk, capsys):
         in json.loads(run(capsys, "calibrate", "kb", "gold.jsonl", "--max-bluffs", "0.01", "--json", code=1))["verdict"]
     )
     assert run(capsys, "calibrate", "kb", "gold.jsonl", "--max-bluffs", "0.01", code=1).startswith("threshold: none\n")
+
+
+def test_thresholds_are_on_any_score(desk, capsys):
+    arguments = ("sweep", "kb", "gold.jsonl", "--score", "logit")
+    swept = json.loads(run(capsys, *arguments, "--json"))
+    thresholds = [row["threshold"] for row in swept["rows"]]
+    assert thresholds == sorted(thresholds, reverse=True), "the least logit that is an answer, the strictest first"
+    assert swept["score"] == "logit"
+    assert run(capsys, *arguments).splitlines()[4].startswith(f"| {thresholds[0]:.3f} | ")
+    found = json.loads(run(capsys, "calibrate", "kb", "gold.jsonl", "--score", "absent", "--json"))
+    assert (found["score"], found["stamp"]["pipeline"]) == ("absent", "hybrid+rerank")
+    for score, pipeline in (("distance", "bm25"), ("logit", "hybrid")):
+        assert main(["eval", "sweep", "kb", "gold.jsonl", "--score", score, "--pipeline", pipeline]) == 1
+        assert f"--score {score}, which it does not measure" in capsys.readouterr().err
 
 
 def test_the_gate_closes_when_answers_are_lost(desk, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -220,3 +221,25 @@ def test_what_is_no_retriever_is_refused(tmp_path):
     ]:
         with pytest.raises(InvalidInputError, match=message):
             evaluate(subject, gold, **options)
+
+
+def test_progress_is_told():
+    told = []
+    asked({}, *(Question(str(i), "q", answerable=False) for i in range(3)), progress=lambda *said: told.append(said))
+    assert told == [(1, 3, "0"), (2, 3, "1"), (3, 3, "2")]
+
+
+def test_times_are_kept_by_stage_and_outside_of_what_repeats():
+    given = {"a": Retrieval((), timings={"total": 3.0, "encode": 2.0}), "b": Retrieval((), timings={"total": 1.0})}
+    gold = GoldSet("gold", tuple(Question(text, text, answerable=False) for text in given))
+    report = evaluate(given.get, gold, name="timed")
+    assert report.timings() == {
+        "name": "timed",
+        "configuration_hash": report.configuration_hash,
+        "stages": {
+            "total": {"n": 2, "p50_ms": 2.0, "p95_ms": pytest.approx(2.9), "mean_ms": 2.0},
+            "encode": {"n": 1, "p50_ms": 2.0, "p95_ms": 2.0, "mean_ms": 2.0},
+        },
+    }
+    assert report.latency("rerank") == {}
+    assert "_ms" not in json.dumps(report.to_dict())

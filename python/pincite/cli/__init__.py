@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    given = parser().parse_args(arguments)
+    given = parser().parse_args(eval.in_full(sys.argv[1:] if arguments is None else arguments))
     try:
         code: int = VERBS[given.verb].run(given)
         sys.stdout.flush()

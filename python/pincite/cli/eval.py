@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
 import pincite
 from pincite.cli.arguments import add_json, print_json, tell
 from pincite.config import IndexConfig
-from pincite.errors import InvalidInputError, StorageError
+from pincite.errors import InvalidInputError
 from pincite.evaluation.cached import CachedEncoder, CachedReranker
 from pincite.evaluation.calibration import calibrate
 from pincite.evaluation.chunkers import STRATEGIES, study_chunkers
 from pincite.evaluation.comparison import Comparison, compare
-from pincite.evaluation.page import html_page
-from pincite.evaluation.refusal import distances_of, separability, sweep
+from pincite.evaluation.pages import calibration_page, chunkers_page, comparison_page, report_page, sweep_page
+from pincite.evaluation.refusal import Score, distances_of, separability, sign_of, sweep
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Pipeline
 from pincite.evaluation.run import evaluate
+from pincite.evaluation.table import sweep_table
 from pincite.store.files import naming_refusals
 
 HELP = "measure an index with questions whose answers are known"
-EXAMPLE = "pincite eval run kb gold.jsonl"
+EXAMPLE = "pincite eval kb gold.jsonl"
 
 FAILED = 1
+
+RERANKED: tuple[Pipeline, ...] = ("hybrid+rerank", "rerank-alone")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's actions."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", prog=parser.prog)
+    parser.usage = f"{parser.prog} KB GOLD [options of run]\n       {parser.prog} ACTION ..."
 
     def action(name: str, help: str, *operands: str, example: str) -> argparse.ArgumentParser:
         added = actions.add_parser(
@@ -41,13 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         added.add_argument("gold", metavar="GOLD", help="a gold set: see docs/evaluation.md")
         added.add_argument("--depth", type=int, default=20, help="passages to ask for (default: 20)")
         added.add_argument("--seed", type=int, default=0, help="of the bootstrap (default: 0)")
+        added.add_argument("--report", metavar="HTML", help="write a page with the tables and plots to this file")
         add_json(added)
         return added
 
     pipelines = get_args(Pipeline)
     run_ = action("run", "measure one index", "KB", example="run kb gold.jsonl --pipeline hybrid")
     run_.add_argument("--pipeline", choices=pipelines, default="default", help="what of the index is measured")
-    run_.add_argument("--report", metavar="HTML", help="write a page with the tables and plots to this file")
     run_.add_argument("--max-distance", type=float, metavar="D", help="another threshold")
     compared = action(
         "compare", "compare two indexes, or two pipelines, pair by pair", "OLD", "NEW",
@@ -57,8 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pipelines", choices=pipelines, nargs=2, default=["default", "default"], metavar=("OLD", "NEW"),
         help=f"of the one and the other: {', '.join(pipelines)}",
     )  # fmt: skip
-    compared.add_argument("--report", metavar="HTML", help="write a page with the tables and plots to this file")
     compared.add_argument("-k", type=int, default=4, help="answered means by one of the first K (default: 4)")
+    for added in (run_, compared):
+        added.add_argument("--timings", metavar="JSON", help="write how long questions took, by stage, to this file")
     swept = action(
         "sweep", "show what is answered and what is refused at each threshold", "KB", example="sweep kb gold.jsonl"
     )
@@ -72,7 +79,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     calibrated.add_argument("--confidence", type=float, default=0.95, help="in that bound (default: 0.95)")
     for added in (swept, calibrated):
-        added.add_argument("--pipeline", choices=pipelines[1:], default="hybrid", help="what of the index is measured")
+        added.add_argument(
+            "--score", choices=get_args(Score), default="distance",
+            help="what is held against the threshold: the least distance, the highest rerank logit, or the share of "
+            "the question's words that the passages lack (default: distance)",
+        )  # fmt: skip
+        added.add_argument(
+            "--pipeline", choices=pipelines[1:],
+            help="what of the index is measured (default: hybrid, for other scores hybrid+rerank)",
+        )  # fmt: skip
     chunkers = action(
         "chunkers", "measure the ways of cutting a folder's documents", "FOLDER",
         example="chunkers docs gold.jsonl --work work",
@@ -92,27 +107,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     gate.add_argument("-k", type=int, default=4, help="answered means by one of the first K (default: 4)")
 
 
+def in_full(arguments: Sequence[str]) -> list[str]:
+    """Return a command line with ``eval KB GOLD`` as ``eval run KB GOLD``; a mistyped action stays as it is."""
+    given = list(arguments)
+    if given[:1] == ["eval"] and len(given) > 1 and given[1] not in {*_ACTIONS, "-h", "--help"}:
+        mistyped = get_close_matches(given[1], _ACTIONS) and not Path(given[1]).exists()
+        return given if mistyped else ["eval", "run", *given[1:]]
+    return given
+
+
 def run(given: argparse.Namespace) -> int:
     """Run the action."""
+    for path in filter(None, (given.report, getattr(given, "timings", None))):
+        _check_writable(Path(path))
     code: int = _ACTIONS[given.action](given)
     return code
 
 
 def _run(given: argparse.Namespace) -> int:
     report = _measured(given, given.kb, given.pipeline, threshold=given.max_distance)
-    _write_page(given, [report])
+    _write_page(given, report_page, report)
     if given.json:
         print_json(report.to_dict())
     else:
         print(report.table(), end="")
-    if latency := report.latency():
-        tell("a question took " + ", ".join(f"{name[:-3]} {value:.1f} ms" for name, value in latency.items()))
+    _tell_times(given, [report])
     return 0
 
 
 def _compare(given: argparse.Namespace) -> int:
     comparison, reports = _compared(given, *given.pipelines)
-    _write_page(given, reports, comparison)
+    _write_page(given, comparison_page, *reports, comparison)
+    _tell_times(given, reports)
     if given.json:
         print_json(comparison.to_dict())
         return 0
@@ -127,23 +153,24 @@ def _compare(given: argparse.Namespace) -> int:
 
 
 def _sweep(given: argparse.Namespace) -> int:
-    distances = distances_of(_measured(given, given.kb, given.pipeline))
+    report = _unthresholded(given)
+    distances, sign = distances_of(report, score=given.score), sign_of(given.score)
     rows, apart = sweep(distances), separability(distances, seed=given.seed)
+    _write_page(given, sweep_page, report, rows, score=given.score)
     if given.json:
-        print_json({"separability": apart.to_dict(), "rows": [row.to_dict() for row in rows]})
-        return 0
-    print(f"separability {apart}\n")
-    print("| threshold | answered correctly | answered wrongly | given up wrongly | bluffs |")
-    print("| ---: | --- | --- | --- | --- |")
-    for row in rows:
-        shares = (row.answered_correctly, row.answered_wrongly, row.given_up_wrongly, row.bluffs)
-        print(f"| {row.threshold:.3f} | {' | '.join(map(str, shares))} |")
+        shown = [{**row.to_dict(), "threshold": sign * row.threshold} for row in rows]
+        print_json({"score": given.score, "separability": apart.to_dict(), "rows": shown})
+    else:
+        print(sweep_table(rows, apart, sign=sign), end="")
     return 0
 
 
 def _calibrate(given: argparse.Namespace) -> int:
-    report = _measured(given, given.kb, given.pipeline)
-    found = calibrate(report, max_bluffs=given.max_bluffs, confidence=given.confidence, seed=given.seed)
+    report = _unthresholded(given)
+    found = calibrate(
+        report, score=given.score, max_bluffs=given.max_bluffs, confidence=given.confidence, seed=given.seed
+    )
+    _write_page(given, calibration_page, report, found)
     if given.json:
         print_json(found.to_dict())
     else:
@@ -152,10 +179,13 @@ def _calibrate(given: argparse.Namespace) -> int:
 
 
 def _gate(given: argparse.Namespace) -> int:
-    comparison, _ = _compared(given, given.pipeline, given.pipeline)
+    comparison, reports = _compared(given, given.pipeline, given.pipeline)
     closed = len(comparison.destroyed) > given.max_destroyed or (
         given.max_lost is not None and len(comparison.lost) > given.max_lost
     )
+    limits = f"at most {given.max_destroyed} destroyed"
+    limits += "" if given.max_lost is None else f" and {given.max_lost} lost"
+    _write_page(given, comparison_page, *reports, comparison, passed=not closed, limits=limits)
     if given.json:
         print_json({**comparison.to_dict(), "passed": not closed})
     else:
@@ -181,8 +211,9 @@ def _chunkers(given: argparse.Namespace) -> int:
 
     study = study_chunkers(
         opened, given.gold, strategies=given.strategies, pipeline=given.pipeline, target=given.target,
-        depth=given.depth, k=given.k, seed=given.seed,
+        depth=given.depth, k=given.k, seed=given.seed, progress=True,
     )  # fmt: skip
+    _write_page(given, chunkers_page, study)
     if given.json:
         print_json(study.to_dict())
     else:
@@ -200,22 +231,55 @@ _ACTIONS: dict[str, Any] = {
 }
 
 
-def _write_page(given: argparse.Namespace, reports: Sequence[Report], comparison: Comparison | None = None) -> None:
-    if given.report is None:
-        return
-    try:
-        Path(given.report).write_text(html_page(reports, comparison=comparison), encoding="utf-8")
-    except OSError as error:
-        raise StorageError(error.errno, f"{given.report}: cannot write the page: {error.strerror or error}") from error
+def _check_writable(path: Path) -> None:
+    """Say what cannot be written before the work, not after it."""
+    new = not path.exists()
+    with naming_refusals(path, "write the file"):
+        path.open("ab").close()
+        if new:
+            path.unlink()
 
 
-def _compared(given: argparse.Namespace, old: Pipeline, new: Pipeline) -> tuple[Comparison, list[Report]]:
+def _write_page(given: argparse.Namespace, page: Callable[..., str], *of: Any, **told: Any) -> None:
+    if given.report is not None:
+        _write(given.report, page(*of, **told))
+
+
+def _write(path: str, text: str) -> None:
+    with naming_refusals(Path(path), "write the file"):
+        Path(path).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _tell_times(given: argparse.Namespace, reports: Sequence[Report]) -> None:
+    """Say how long questions took where it does not come between two runs that are the same: not in the output."""
+    if given.timings is not None:
+        timings = {"reports": [report.timings() for report in reports]}
+        _write(given.timings, json.dumps(timings, ensure_ascii=False, indent=2) + "\n")
+    for report in reports:
+        if latency := report.latency():
+            size = "" if report.cost is None else f"{report.cost.chunks:,} chunks, {report.cost.size}; "
+            took = ", ".join(f"{name[:-3]} {value:.1f} ms" for name, value in latency.items())
+            tell(f"{report.name}: {size}a question took {took}")
+
+
+def _compared(given: argparse.Namespace, old: Pipeline, new: Pipeline) -> tuple[Comparison, tuple[Report, Report]]:
     if given.old == given.new and old == new:
         raise InvalidInputError(
             f"given were {given.old} and {given.new} with one pipeline, wanted two indexes, or two --pipelines"
         )
-    reports = [_measured(given, given.old, old), _measured(given, given.new, new)]
+    reports = (_measured(given, given.old, old), _measured(given, given.new, new))
     return compare(*reports, k=given.k), reports
+
+
+def _unthresholded(given: argparse.Namespace) -> Report:
+    """Measure a pipeline that has the score: the reranker's stage is where passages are held against the words."""
+    known = ("dense", "hybrid", *RERANKED) if given.score == "distance" else RERANKED
+    pipeline = given.pipeline or ("hybrid" if given.score == "distance" else "hybrid+rerank")
+    if pipeline not in known:
+        raise InvalidInputError(
+            f"--pipeline is {pipeline}, --score {given.score}, which it does not measure; take --pipeline {known[-2]}"
+        )
+    return _measured(given, given.kb, pipeline)
 
 
 def _measured(given: argparse.Namespace, path: str, pipeline: Pipeline, *, threshold: float | None = None) -> Report:
@@ -228,4 +292,5 @@ def _measured(given: argparse.Namespace, path: str, pipeline: Pipeline, *, thres
             threshold=threshold,
             seed=given.seed,
             name=f"{path} ({pipeline})",
+            progress=True,
         )

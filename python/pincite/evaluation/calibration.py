@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from pincite.core.arguments import number, one_of
+from pincite.core.arguments import number
 from pincite.errors import InvalidInputError
-from pincite.evaluation.refusal import Distances, Score, distances_of, separability
+from pincite.evaluation.refusal import Distances, Score, distances_of, separability, sign_of
 from pincite.evaluation.report import Report
 from pincite.evaluation.statistics import Interval, upper_bound, wilson
 
@@ -140,7 +140,7 @@ def calibrate(
         if not 0.0 < number(value, name) < 1.0:
             raise InvalidInputError(f"{name} is {value!r}, wanted more than 0 and less than 1")
     distances = distances_of(measured, score=score) if isinstance(measured, Report) else measured
-    sign = -1.0 if one_of(score, "score", get_args(Score)) == "logit" else 1.0
+    sign = sign_of(score)
     stamp = stamp_of(measured) if isinstance(measured, Report) else {}
     near = np.asarray(distances.answerable, dtype=np.float64)
     far = np.sort(np.asarray(distances.unanswerable, dtype=np.float64))

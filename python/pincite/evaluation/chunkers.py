@@ -14,6 +14,7 @@ from pincite.evaluation.memory_index import Cutter, MemoryIndex, MemoryPipeline
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Indexed, Pipeline
 from pincite.evaluation.run import evaluate
+from pincite.store.progress import Progress
 from pincite.types import Document, TextEncoder, TextReranker
 
 __all__ = ["STRATEGIES", "ChunkerStudy", "study_chunkers", "study_cutters"]
@@ -40,14 +41,15 @@ class ChunkerStudy:
 
     def table(self) -> str:
         """Return the study as Markdown."""
+        shown = [name for name in SHOWN if name in self.reports[0].measures]  # R@20 needs a depth of 20
         lines = [
-            f"| strategy | chunks | destroyed | {' | '.join(SHOWN)} | header tokens | truncated chunks | lost tokens |",
-            f"| --- | ---: | ---: |{' --- |' * len(SHOWN)} ---: | ---: | ---: |",
+            f"| strategy | chunks | destroyed | {' | '.join(shown)} | header tokens | truncated chunks | lost tokens |",
+            f"| --- | ---: | ---: |{' --- |' * len(shown)} ---: | ---: | ---: |",
         ]
         for report in self.reports:
             cost = report.cost
             assert cost is not None  # every one is of an index
-            measures = " | ".join(str(report.measures[name]) for name in SHOWN)
+            measures = " | ".join(str(report.measures[name]) for name in shown)
             header = cost.header_tokens / max(1, cost.chunks)
             lines.append(
                 f"| {report.name} | {cost.chunks:,} | {len(report.destroyed or ())} | {measures} | {header:.1f} "
@@ -74,6 +76,7 @@ def study_chunkers(
     depth: int = 20,
     k: int = 4,
     seed: int = 0,
+    progress: bool | Progress = False,
 ) -> ChunkerStudy:
     """Measure strategies on one gold set, and compare each with the last of them.
 
@@ -84,7 +87,7 @@ def study_chunkers(
     gold : GoldSet or path
     strategies : sequence of str
         As `pincite.chunk` knows them.
-    pipeline, depth, seed
+    pipeline, depth, seed, progress
         As for `evaluate`.
     target : int, default 512
         The size of a chunk, in the strategies' own unit.
@@ -94,7 +97,9 @@ def study_chunkers(
     reports = []
     for strategy in strategies:
         with opened(IndexConfig(strategy=strategy, target=target)) as index:
-            reports.append(evaluate(index, gold, pipeline=pipeline, depth=depth, seed=seed, name=strategy))
+            reports.append(
+                evaluate(index, gold, pipeline=pipeline, depth=depth, seed=seed, name=strategy, progress=progress)
+            )
     return _study(reports, k)
 
 
@@ -109,6 +114,7 @@ def study_cutters(
     depth: int = 20,
     k: int = 4,
     seed: int = 0,
+    progress: bool | Progress = False,
 ) -> ChunkerStudy:
     """Measure any ways of cutting on one gold set, in memory, and compare each with the last of them.
 
@@ -120,7 +126,7 @@ def study_cutters(
         By the names they shall have: see `MemoryIndex`; `cutter_of` gives our own.
     encoder, reranker
         As for `MemoryIndex`.
-    pipeline, depth, seed
+    pipeline, depth, seed, progress
         As for `MemoryIndex.retriever` and `evaluate`.
     k : int, default 4
         A question is answered by one of the first k passages.
@@ -134,7 +140,8 @@ def study_cutters(
     reports = []
     for name, cutter in cutters.items():
         index = MemoryIndex(given, cutter, encoder=encoder, reranker=reranker, name=name)
-        reports.append(evaluate(index.retriever(pipeline, depth=depth), gold, depth=depth, seed=seed, name=name))
+        retriever = index.retriever(pipeline, depth=depth)
+        reports.append(evaluate(retriever, gold, depth=depth, seed=seed, name=name, progress=progress))
     return _study(reports, k)
 
 

@@ -43,6 +43,11 @@ class IndexCost:
     header_tokens: int
     nbytes: int | None
 
+    @property
+    def size(self) -> str:
+        """How large the index is, in words."""
+        return "in memory" if self.nbytes is None else f"{self.nbytes / 1e6:.2f} MB"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the cost as JSON has it."""
         return {name: getattr(self, name) for name in self.__slots__}

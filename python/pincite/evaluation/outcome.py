@@ -38,7 +38,7 @@ class Outcome:
 
     Attributes
     ----------
-    id, family : str
+    id, question, family : str
     answerable, forbidden : bool
         What the gold set says.
     refused : bool
@@ -68,6 +68,7 @@ class Outcome:
     """
 
     id: str
+    question: str
     family: str
     answerable: bool
     forbidden: bool
@@ -125,6 +126,7 @@ def judge(question: Question, retrieval: Retrieval, *, excerpts: ExcerptsWanted,
         recalls = {k: recall(run, grades, k=k) for k in CUTOFFS}
     return Outcome(
         id=question.id,
+        question=question.text,
         family=question.family,
         answerable=question.answerable,
         forbidden=question.forbidden,

@@ -16,7 +16,7 @@ from pincite.evaluation.outcome import ANSWER_K, Outcome
 from pincite.evaluation.report import Report
 from pincite.evaluation.statistics import DRAWS, Interval, wilson
 
-__all__ = ["Distances", "Score", "SweepRow", "distances_of", "separability", "sweep"]
+__all__ = ["Distances", "Score", "SweepRow", "distances_of", "separability", "sign_of", "sweep"]
 
 Score = Literal["distance", "logit", "absent"]
 
@@ -70,7 +70,7 @@ def distances_of(report: Report, *, score: Score = "distance") -> Distances:
         The distance of the nearest candidate; or the reranker's highest logit, its sign changed; or the least share of
         the question's words, by weight, that one of the first 4 passages lacks.
     """
-    sign = -1.0 if one_of(score, "score", get_args(Score)) == "logit" else 1.0
+    sign = sign_of(score)
 
     def of(outcome: Outcome, name: str) -> float:
         value = getattr(outcome, name)
@@ -84,6 +84,11 @@ def distances_of(report: Report, *, score: Score = "distance") -> Distances:
         ],
         families=[outcome.family for outcome in report.unanswerable],
     )
+
+
+def sign_of(score: Score) -> float:
+    """Return what a score is multiplied by so that it is smaller for a better answer: -1 for logits, else 1."""
+    return -1.0 if one_of(score, "score", get_args(Score)) == "logit" else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from pincite.evaluation.retriever import (
     ask,
     of_knowledge_base,
 )
+from pincite.store.progress import Progress, shown
 from pincite.types import Document
 
 __all__ = ["evaluate"]
@@ -39,6 +40,7 @@ def evaluate(
     seed: int = 0,
     documents: Iterable[Document] | None = None,
     name: str | None = None,
+    progress: bool | Progress = False,
 ) -> Report:
     """Measure how well questions are answered, and how well those without an answer are refused.
 
@@ -66,6 +68,8 @@ def evaluate(
         knowledge base has its own.
     name : str, optional
         What to call it in tables; by default the pipeline or the callable's name.
+    progress : bool or callable, default False
+        Show a bar where standard error is a terminal; or call this with the questions done, all questions, and an id.
 
     Returns
     -------
@@ -92,14 +96,17 @@ def evaluate(
     if not isinstance(gold, GoldSet):
         gold = GoldSet.load(gold, documents=texts)
     if problems := gold.check(texts):
-        shown = "; ".join(problems[:_SHOWN])
+        first = "; ".join(problems[:_SHOWN])
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        raise InvalidInputError(f"the gold set {gold.name} has {len(problems)} faults, wanted none: {shown}{more}")
+        raise InvalidInputError(f"the gold set {gold.name} has {len(problems)} faults, wanted none: {first}{more}")
     outcomes, milliseconds = [], []
-    for question in gold:
-        retrieval = ask(_taken_out(retriever, question, chunks), question.text, depth=depth)
-        outcomes.append(judge(question, retrieval, excerpts=excerpts, chunks=chunks))
-        milliseconds.append(retrieval.timings["total"])
+    with shown(progress, len(gold), doing=name or "asking", unit=" questions") as tell:
+        for question in gold:
+            retrieval = ask(_taken_out(retriever, question, chunks), question.text, depth=depth)
+            outcomes.append(judge(question, retrieval, excerpts=excerpts, chunks=chunks))
+            milliseconds.append(retrieval.timings)
+            if tell is not None:
+                tell(1, question.id)
     described = _description(retriever)
     return Report(
         name=name or described.get("pipeline") or described["retriever"],

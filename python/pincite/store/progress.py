@@ -10,11 +10,13 @@ from pincite.core.arguments import flag
 __all__ = ["Progress", "shown"]
 
 Progress = Callable[[float, float, str], None]
-"""Takes the bytes done, all bytes, and the id of the document under way."""
+"""Takes what is done, all that there is to do (bytes, or questions), and the id of what is under way."""
 
 
 @contextmanager
-def shown(progress: bool | Progress, total: int) -> Iterator[Callable[[float, str], None] | None]:
+def shown(
+    progress: bool | Progress, total: int, *, doing: str = "indexing", unit: str = "B"
+) -> Iterator[Callable[[float, str], None] | None]:
     """Give the callable that is told of every bit of progress."""
     if callable(progress):
         done = 0.0
@@ -29,7 +31,7 @@ def shown(progress: bool | Progress, total: int) -> Iterator[Callable[[float, st
         from tqdm import tqdm
 
         # disable=None: only where standard error is a terminal
-        with tqdm(total=total, unit="B", unit_scale=True, disable=None, desc="indexing") as bar:
+        with tqdm(total=total, unit=unit, unit_scale=unit == "B", disable=None, desc=doing) as bar:
 
             def advance(more: float, id: str) -> None:
                 bar.set_postfix_str(id[-40:], refresh=False)
