@@ -46,7 +46,7 @@ class IndexCost:
     @property
     def size(self) -> str:
         """How large the index is, in words."""
-        return "in memory" if self.nbytes is None else f"{self.nbytes / 1e6:.2f} MB"
+        return "in memory" if self.nbytes is None else f"{self.nbytes / 1e6:.1f} MB"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cost as JSON has it."""
