@@ -15,7 +15,7 @@ TEXTS = {
     "sails.md": "# Sails\n\nA sail catches wind.\n",
     "ropes.md": "# Ropes\n\nA rope is long.\n",
 }
-ASKED = {"what stops the pump": "The pump stops at 80 degrees.", "what does a sail catch": "A sail catches wind."}
+ASKED = {"what stops the pump at 80": "The pump stops at 80 degrees.", "what does a sail catch": "A sail catches wind."}
 
 
 @pytest.fixture(autouse=True)
@@ -189,6 +189,23 @@ def test_thresholds_are_on_any_score(desk, capsys):
     for score, pipeline in (("distance", "bm25"), ("logit", "hybrid")):
         assert main(["eval", "sweep", "kb", "gold.jsonl", "--score", score, "--pipeline", pipeline]) == 1
         assert f"--score {score}, which it does not measure" in capsys.readouterr().err
+
+
+def test_near_questions_are_made_and_measured(desk, capsys):
+    into = ("negatives", "kb", "gold.jsonl", "--into")
+    shown = run(capsys, *into, "near.jsonl", "--by", "document", "passage", "entity")
+    assert "near.jsonl: 67 questions" in shown
+    assert "2 document deleted, 2 passage deleted, 1 entity swapped" in shown
+    rows = json.loads(run(capsys, "sweep", "kb", "near.jsonl", "--json"))["rows"]
+    assert set(rows[0]["bluffs_of"]) == {"", "document deleted", "passage deleted", "entity swapped"}
+    assert main(["eval", *into, "near.jsonl"]) != 0
+    assert "near.jsonl" in capsys.readouterr().err
+    made = json.loads(run(capsys, *into, "more.jsonl", "--json"))
+    assert made == {
+        "path": "more.jsonl",
+        "questions": 65,
+        "families": {"": 60, "section deleted": 2, "entity swapped": 1},
+    }
 
 
 def test_the_gate_closes_when_answers_are_lost(desk, capsys):

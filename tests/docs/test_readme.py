@@ -52,7 +52,9 @@ def test_the_terminal_session_is_what_a_terminal_shows(desk):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
-        assert check(wanted, run.stdout, doctest.ELLIPSIS), f"$ {command}\n{run.stdout}"
+        # A slow machine says every ten seconds how far it is.
+        shown = re.sub(r"^indexing: .*\n", "", run.stdout, flags=re.MULTILINE)
+        assert check(wanted, shown, doctest.ELLIPSIS), f"$ {command}\n{run.stdout}"
         assert run.returncode in {0, 3}
 
 

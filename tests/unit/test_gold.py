@@ -65,6 +65,7 @@ def test_a_set_in_order_has_no_problem():
         (Question("1", "q", grades={"pumps": 0}), "is answerable, and no excerpt or grade says by what"),
         (Question("1", "q", (at("End."),), answerable=False), "is not answerable and has an answer"),
         (Question("1", " \n", answerable=False), "has no words"),
+        (Question("1", "what \ud800", answerable=False), "holds half a character, a lone surrogate"),
         (Question("1", "q", (at("End."),), without=(Span("pumps"),)), "is answerable without what answers it"),
         (Question("1", "q", answerable=False, without=(Span("ships"),)), "takes out 'ships', which names no document"),
         (Question("1", "q", answerable=False, without=(Span("pumps", 3, 3),)), "takes out [3, 3) of 'pumps', which is"),

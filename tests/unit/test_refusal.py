@@ -217,6 +217,12 @@ def test_a_report_gives_its_absent_words_the_same_way():
     assert (distances.answerable, distances.answers, distances.unanswerable) == ([0.25], [0.7], [0.0])
 
 
+def test_where_nothing_was_found_nothing_is_set():
+    found = calibrate(Distances([math.inf] * 3, [math.inf] * 60))
+    assert (found.verdict, found.threshold) == ("not separable", None)
+    assert found.reason == "none of the 3 answerable questions has any distance"
+
+
 def test_a_threshold_on_logits_is_the_least_of_them():
     def retriever(text):
         logit = 4.0 + int(text.split()[1]) / 100 if text.startswith("near") else -1.0
@@ -229,7 +235,7 @@ def test_a_threshold_on_logits_is_the_least_of_them():
     assert (found.verdict, found.score) == ("set", "logit")
     assert -1.0 < found.threshold <= 4.0
     assert found.answered.value == 1.0
-    assert f"at {found.threshold:.3f} " in found.reason
+    assert f"at {found.threshold:.3f}, " in found.reason
     assert calibrate(report, score="distance").verdict == "not separable"
 
 

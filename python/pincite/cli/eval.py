@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,7 +17,10 @@ from pincite.errors import InvalidInputError
 from pincite.evaluation.cached import CachedEncoder, CachedReranker
 from pincite.evaluation.calibration import calibrate
 from pincite.evaluation.chunkers import STRATEGIES, study_chunkers
+from pincite.evaluation.chunks import IndexChunks
 from pincite.evaluation.comparison import Comparison, compare
+from pincite.evaluation.gold import GoldSet
+from pincite.evaluation.negatives import Deleted, delete_answers, swap_entities
 from pincite.evaluation.pages import calibration_page, chunkers_page, comparison_page, report_page, sweep_page
 from pincite.evaluation.refusal import Score, distances_of, separability, sign_of, sweep
 from pincite.evaluation.report import Report
@@ -29,6 +33,8 @@ HELP = "measure an index with questions whose answers are known"
 EXAMPLE = "pincite eval kb gold.jsonl"
 
 FAILED = 1
+
+NEGATIVES = (*get_args(Deleted), "entity")
 
 RERANKED: tuple[Pipeline, ...] = ("hybrid+rerank", "rerank-alone")
 
@@ -105,6 +111,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     gate.add_argument("--max-lost", type=int, metavar="N", help="questions that are not answered any more")
     gate.add_argument("--pipeline", choices=pipelines, default="default", help="what of the indexes is measured")
     gate.add_argument("-k", type=int, default=4, help="answered means by one of the first K (default: 4)")
+    negatives = actions.add_parser(
+        "negatives", help="make questions without an answer of those that have one",
+        description="Write a gold set with the questions of another one and near ones made of them, which cannot be "
+        "answered: asked of an index without what answers them, or with a name or a number swapped.",
+        epilog="example: pincite eval negatives kb gold.jsonl --into near.jsonl && pincite eval sweep kb near.jsonl",
+    )  # fmt: skip
+    negatives.add_argument("kb", metavar="KB")
+    negatives.add_argument("gold", metavar="GOLD", help="a gold set: see docs/evaluation.md")
+    negatives.add_argument("--into", metavar="JSONL", required=True, help="the file to write; it must not be there yet")
+    negatives.add_argument(
+        "--by", nargs="+", choices=NEGATIVES, default=["section", "entity"],
+        help="what is taken out of the index (the passages, sections or documents that answer), or entity: a name or a "
+        "number is swapped (default: section entity)",
+    )  # fmt: skip
+    negatives.add_argument("--seed", type=int, default=0, help="of the swaps (default: 0)")
+    add_json(negatives)
 
 
 def in_full(arguments: Sequence[str]) -> list[str]:
@@ -118,7 +140,7 @@ def in_full(arguments: Sequence[str]) -> list[str]:
 
 def run(given: argparse.Namespace) -> int:
     """Run the action."""
-    for path in filter(None, (given.report, getattr(given, "timings", None))):
+    for path in filter(None, (getattr(given, "report", None), getattr(given, "timings", None))):
         _check_writable(Path(path))
     code: int = _ACTIONS[given.action](given)
     return code
@@ -195,6 +217,27 @@ def _gate(given: argparse.Namespace) -> int:
     return FAILED if closed else 0
 
 
+def _negatives(given: argparse.Namespace) -> int:
+    with pincite.open(given.kb, read_only=True, report=tell) as kb:
+        documents = IndexChunks(kb.snapshot()).document
+    asked = GoldSet.load(given.gold, documents=documents)
+    questions = list(asked)
+    for by in dict.fromkeys(given.by):
+        made = swap_entities(asked, documents, seed=given.seed) if by == "entity" else delete_answers(
+            asked, documents, what=by)  # fmt: skip
+        questions += made
+    into = Path(given.into)
+    with naming_refusals(into, "write the questions"), into.open("x", encoding="utf-8", newline="\n") as file:
+        file.write(GoldSet(into.stem, tuple(questions)).to_jsonl())
+    families = Counter(question.family for question in questions if not question.answerable)
+    if given.json:
+        print_json({"path": str(into), "questions": len(questions), "families": dict(families)})
+    else:
+        print(f"{into}: {len(questions)} questions, of which cannot be answered: "
+              + ", ".join(f"{count} {family or 'without a family'}" for family, count in families.items()))  # fmt: skip
+    return 0
+
+
 def _chunkers(given: argparse.Namespace) -> int:
     work = Path(given.work)
     with naming_refusals(work, "make the folder"):
@@ -228,6 +271,7 @@ _ACTIONS: dict[str, Any] = {
     "calibrate": _calibrate,
     "chunkers": _chunkers,
     "gate": _gate,
+    "negatives": _negatives,
 }
 
 

@@ -157,6 +157,8 @@ def calibrate(
             f"there are {near.size} answerable and {far.size} unanswerable questions; a bound of {max_bluffs:.3g} with "
             f"confidence {confidence:g} needs at least 1 and {wanted}",
         )
+    if not np.isfinite(near).any():
+        return refused("not separable", f"none of the {near.size} answerable questions has any {_NAMES[score]}")
     threshold = _below(far, allowed, near)
     answered = wilson(int((near <= threshold).sum()), near.size)
     if answered.low <= max_bluffs:
@@ -170,7 +172,7 @@ def calibrate(
         verdict="set",
         score=score,
         threshold=sign * threshold,
-        reason=f"at {sign * threshold:.3f} {answered} of the answerable questions are answered, and with confidence "
+        reason=f"at {sign * threshold:.3f}, {answered} of the answerable questions are answered, and with confidence "
         f"{confidence:g} at most {bound:.3f} of the unanswerable ones",
         separability=apart,
         answered=answered,

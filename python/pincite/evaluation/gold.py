@@ -116,7 +116,7 @@ class GoldSet:
     @property
     def sha256(self) -> str:
         """The hash of what `save` writes: equal sets have equal ones."""
-        return hashlib.sha256(self._lines().encode()).hexdigest()
+        return hashlib.sha256(self.to_jsonl().encode("utf-8", "surrogatepass")).hexdigest()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, documents: Documents | None = None) -> Self:
@@ -153,7 +153,11 @@ class GoldSet:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set as `load` reads it."""
-        Path(path).write_text(self._lines(), encoding="utf-8", newline="\n")
+        Path(path).write_text(self.to_jsonl(), encoding="utf-8", newline="\n")
+
+    def to_jsonl(self) -> str:
+        """Return the set as `load` reads it, a question a line."""
+        return "".join(json.dumps(question.to_dict(), ensure_ascii=False) + "\n" for question in self.questions)
 
     def check(self, documents: Documents | None) -> list[str]:
         """Return what is wrong with the set, a sentence each; an empty list where nothing is.
@@ -164,9 +168,6 @@ class GoldSet:
         what needs the texts is not checked.
         """
         return problems_of(self.questions, documents)
-
-    def _lines(self) -> str:
-        return "".join(json.dumps(question.to_dict(), ensure_ascii=False) + "\n" for question in self.questions)
 
 
 def read_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:

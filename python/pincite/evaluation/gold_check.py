@@ -56,6 +56,8 @@ class _Texts:
 def _of_question(question: Question, texts: _Texts | None) -> Iterator[str]:
     if not question.text.strip():
         yield "has no words"
+    if any("\ud800" <= letter <= "\udfff" for letter in question.id + question.text):
+        yield "holds half a character, a lone surrogate"
     relevant = [id for id, grade in question.grades.items() if grade > 0]
     if question.answerable and not question.excerpts and not relevant:
         yield "is answerable, and no excerpt or grade says by what"
