@@ -219,7 +219,7 @@ def _gate(given: argparse.Namespace) -> int:
 
 def _negatives(given: argparse.Namespace) -> int:
     with pincite.open(given.kb, read_only=True, report=tell) as kb:
-        documents = IndexChunks(kb.snapshot()).document
+        documents = IndexChunks(kb.snapshot(), kb.encoder).document
     asked = GoldSet.load(given.gold, documents=documents)
     questions = list(asked)
     for by in dict.fromkeys(given.by):
