@@ -219,7 +219,7 @@ def _gate(given: argparse.Namespace) -> int:
 
 def _negatives(given: argparse.Namespace) -> int:
     with pincite.open(given.kb, read_only=True, report=tell) as kb:
-        documents = IndexChunks(kb.snapshot()).document
+        documents = IndexChunks(kb.snapshot(), kb.encoder).document
     asked = GoldSet.load(given.gold, documents=documents)
     questions = list(asked)
     for by in dict.fromkeys(given.by):
@@ -301,7 +301,7 @@ def _tell_times(given: argparse.Namespace, reports: Sequence[Report]) -> None:
         _write(given.timings, json.dumps(timings, ensure_ascii=False, indent=2) + "\n")
     for report in reports:
         if latency := report.latency():
-            size = "" if report.cost is None else f"{report.cost.chunks:,} chunks, {report.cost.nbytes / 1e6:.1f} MB; "
+            size = "" if report.cost is None else f"{report.cost.chunks:,} chunks, {report.cost.size}; "
             took = ", ".join(f"{name[:-3]} {value:.1f} ms" for name, value in latency.items())
             tell(f"{report.name}: {size}a question took {took}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +10,14 @@ from typing import Any
 from pincite.config import IndexConfig
 from pincite.evaluation.comparison import Comparison, compare_all
 from pincite.evaluation.gold import GoldSet
+from pincite.evaluation.memory_index import Cutter, MemoryIndex, MemoryPipeline
 from pincite.evaluation.report import Report
 from pincite.evaluation.retriever import Indexed, Pipeline
 from pincite.evaluation.run import evaluate
 from pincite.store.progress import Progress
+from pincite.types import Document, TextEncoder, TextReranker
 
-__all__ = ["STRATEGIES", "ChunkerStudy", "study_chunkers"]
+__all__ = ["STRATEGIES", "ChunkerStudy", "study_chunkers", "study_cutters"]
 
 STRATEGIES = ("A", "B", "C", "D", "E", "F", "structural")
 
@@ -98,5 +100,51 @@ def study_chunkers(
             reports.append(
                 evaluate(index, gold, pipeline=pipeline, depth=depth, seed=seed, name=strategy, progress=progress)
             )
+    return _study(reports, k)
+
+
+def study_cutters(
+    documents: Iterable[Document],
+    gold: GoldSet | str,
+    cutters: Mapping[str, Cutter],
+    *,
+    encoder: TextEncoder,
+    reranker: TextReranker | None = None,
+    pipeline: MemoryPipeline = "hybrid",
+    depth: int = 20,
+    k: int = 4,
+    seed: int = 0,
+    progress: bool | Progress = False,
+) -> ChunkerStudy:
+    """Measure any ways of cutting on one gold set, in memory, and compare each with the last of them.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+    gold : GoldSet or path
+    cutters : dict of str to callable
+        By the names they shall have: see `MemoryIndex`; `cutter_of` gives our own.
+    encoder, reranker
+        As for `MemoryIndex`.
+    pipeline, depth, seed, progress
+        As for `MemoryIndex.retriever` and `evaluate`.
+    k : int, default 4
+        A question is answered by one of the first k passages.
+
+    Examples
+    --------
+    >>> ours = cutter_of(pincite.IndexConfig(), encoder)  # doctest: +SKIP
+    >>> study_cutters(documents, gold, {"mine": my_chunker, "structural": ours}, encoder=encoder)  # doctest: +SKIP
+    """
+    given = list(documents)
+    reports = []
+    for name, cutter in cutters.items():
+        index = MemoryIndex(given, cutter, encoder=encoder, reranker=reranker, name=name)
+        retriever = index.retriever(pipeline, depth=depth)
+        reports.append(evaluate(retriever, gold, depth=depth, seed=seed, name=name, progress=progress))
+    return _study(reports, k)
+
+
+def _study(reports: Sequence[Report], k: int) -> ChunkerStudy:
     *others, best = reports
     return ChunkerStudy(tuple(reports), tuple(compare_all(best, others, k=k)))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from pincite.store.segment import Segment
 from pincite.store.snapshot import RowKey, Snapshot
 from pincite.types import Document, TextEncoder
 
-__all__ = ["IndexChunks", "IndexCost"]
+__all__ = ["IndexChunks", "IndexCost", "KnownChunks", "documents_sha256"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class IndexCost:
         Chunks beyond the encoder's window, and the word pieces that it cuts off.
     header_tokens : int
         Word pieces of all contextual headers.
-    nbytes : int
-        Of the segments' files on disk.
+    nbytes : int or None
+        Of the segments' files on disk; None for an index in memory.
     """
 
     chunks: int
@@ -40,18 +41,52 @@ class IndexCost:
     truncated_chunks: int
     lost_tokens: int
     header_tokens: int
-    nbytes: int
+    nbytes: int | None
+
+    @property
+    def size(self) -> str:
+        """How large the index is, in words."""
+        return "in memory" if self.nbytes is None else f"{self.nbytes / 1e6:.1f} MB"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cost as JSON has it."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+class KnownChunks(Protocol):
+    """What tells an answer that nothing can find from one that was not found: all chunks of an index."""
+
+    def __contains__(self, document_id: str) -> bool:
+        """Return whether a document is in the index."""
+
+    @property
+    def sha256(self) -> str:
+        """A hash of the documents' ids and texts."""
+
+    def document(self, id: str) -> Document | None:
+        """Return a document with its canonical text."""
+
+    def hold(self, excerpt: Excerpt) -> bool:
+        """Return whether some chunk covers all of an excerpt."""
+
+    def cost(self) -> IndexCost:
+        """Measure what the chunks cost; headers are counted in the encoder's word pieces."""
+
+
+def documents_sha256(text_hashes: Mapping[str, str]) -> str:
+    """Return the hash of documents, of which the texts' hashes are given by id."""
+    hash = hashlib.sha256()
+    for id in sorted(text_hashes):
+        hash.update(json.dumps([id, text_hashes[id]]).encode())
+    return hash.hexdigest()
+
+
 class IndexChunks:
     """Where the chunks of a generation are, by document."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, encoder: Callable[[], TextEncoder]) -> None:
         self._snapshot = snapshot
+        self._encoder = encoder
         self._places: dict[str, tuple[Segment, int, DocumentRecord]] = {}
         self._nbytes = 0  # taken now: a writer may merge segments away, and their files with them
         for segment in snapshot.segments:
@@ -68,11 +103,7 @@ class IndexChunks:
     @property
     def sha256(self) -> str:
         """A hash of the documents' ids and texts."""
-        hash = hashlib.sha256()
-        for id in sorted(self._places):
-            _, _, record = self._places[id]
-            hash.update(json.dumps([id, record.text_hash]).encode())
-        return hash.hexdigest()
+        return documents_sha256({id: record.text_hash for id, (_, _, record) in self._places.items()})
 
     def document(self, id: str) -> Document | None:
         """Return a document with its canonical text."""
@@ -105,10 +136,10 @@ class IndexChunks:
             touched &= starts < span.end
         return (rows[touched] + first).tolist()  # type: ignore[no-any-return]
 
-    def cost(self, encoder: TextEncoder) -> IndexCost:
+    def cost(self) -> IndexCost:
         """Measure what the chunks cost; headers are counted in the encoder's word pieces."""
         chunks = characters = truncated = lost = headers = 0
-        ends = piece_ends_of(encoder.word_pieces)
+        ends = piece_ends_of(self._encoder().word_pieces)
         tokens_of: dict[str, int] = {}
         for segment, visible in zip(self._snapshot.segments, self._snapshot.visible, strict=True):
             rows = np.arange(len(segment)) if visible is None else np.flatnonzero(visible)

@@ -8,7 +8,15 @@ from typing import NamedTuple
 from pincite.evaluation.gold import Excerpt
 from pincite.evaluation.retriever import Retrieved
 
-__all__ = ["CharacterOverlap", "character_overlap", "document_run", "excerpt_ranks", "excerpt_run", "touches"]
+__all__ = [
+    "CharacterOverlap",
+    "answered_within",
+    "character_overlap",
+    "document_run",
+    "excerpt_ranks",
+    "excerpt_run",
+    "touches",
+]
 
 Span = tuple[int, int]
 
@@ -43,6 +51,24 @@ def excerpt_run(passages: Sequence[Retrieved], ranks: Sequence[int | None]) -> t
         covered = [f"excerpt {number}" for number, found in enumerate(ranks) if found == rank]
         run += covered or [f"passage {rank}"]
     return run, {f"excerpt {number}": 1 for number in range(len(ranks))}
+
+
+def answered_within(passages: Sequence[Retrieved], excerpts: Sequence[Excerpt], *, characters: int) -> bool:
+    """Return whether somebody who reads so many characters of the passages, best first, meets an excerpt whole.
+
+    Each passage is read from its `covered_start`, and the last one only as far as the characters last. That holds ways
+    of cutting of different sizes against each other: of larger passages fewer are read, where R@k grows with the size.
+    """
+    left = characters
+    for passage in passages:
+        end = min(passage.end, passage.covered_start + left)
+        read = [Retrieved(passage.document_id, passage.covered_start, end, passage.covered_start)]
+        if any(rank is not None for rank in excerpt_ranks(read, excerpts)):
+            return True
+        left -= end - passage.covered_start
+        if not left:
+            break
+    return False
 
 
 def document_run(passages: Iterable[Retrieved]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from pincite.core.arguments import one_of
-from pincite.evaluation.chunks import IndexChunks
+from pincite.evaluation.chunks import KnownChunks
 from pincite.evaluation.coverage import (
     CharacterOverlap,
     character_overlap,
@@ -104,7 +104,7 @@ class Outcome:
         return plain
 
 
-def judge(question: Question, retrieval: Retrieval, *, excerpts: ExcerptsWanted, chunks: IndexChunks | None) -> Outcome:
+def judge(question: Question, retrieval: Retrieval, *, excerpts: ExcerptsWanted, chunks: KnownChunks | None) -> Outcome:
     """Hold what was retrieved against what answers the question.
 
     By its excerpts where it has any, else by the grades of documents.
@@ -154,7 +154,7 @@ def _answered_at(ranks: Sequence[int | None], excerpts: ExcerptsWanted) -> int |
     return max(found) if len(found) == len(ranks) else None
 
 
-def _destroyed(question: Question, excerpts: ExcerptsWanted, chunks: IndexChunks) -> bool:
+def _destroyed(question: Question, excerpts: ExcerptsWanted, chunks: KnownChunks) -> bool:
     if not question.answerable:
         return False
     if question.excerpts:

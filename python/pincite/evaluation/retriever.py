@@ -6,18 +6,29 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from pincite.config import DEFAULT_MAX_DISTANCE, IndexConfig
 from pincite.core.arguments import integer, one_of
 from pincite.errors import InvalidInputError
+from pincite.evaluation.chunks import IndexChunks, KnownChunks
 from pincite.retrieve.legs import Leg, bm25_leg, dense_leg
 from pincite.retrieve.pipeline import CANDIDATES, RERANK_LIMIT, search
 from pincite.retrieve.result import RerankOrder
 from pincite.store.snapshot import RowKey, Snapshot
 from pincite.types import TextEncoder, TextReranker
 
-__all__ = ["IndexRetriever", "Indexed", "Pipeline", "Retrieval", "Retrieved", "Retriever", "ask", "of_knowledge_base"]
+__all__ = [
+    "ChunkRetriever",
+    "IndexRetriever",
+    "Indexed",
+    "Pipeline",
+    "Retrieval",
+    "Retrieved",
+    "Retriever",
+    "ask",
+    "of_knowledge_base",
+]
 
 Pipeline = Literal["default", "bm25", "dense", "hybrid", "hybrid+rerank", "rerank-alone"]
 
@@ -80,6 +91,26 @@ Retriever = Callable[[str], Sequence[Retrieved] | Retrieval]
 """What can be evaluated: the text of a question in, passages out."""
 
 
+@runtime_checkable
+class ChunkRetriever(Protocol):
+    """A retriever that knows all the chunks it chooses from: a pipeline over an index, on disk or in memory."""
+
+    depth: int
+
+    def chunks(self) -> KnownChunks:
+        """Return what it chooses from."""
+
+    @property
+    def generation(self) -> int | None:
+        """Of the index; None where there is one state alone."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the results depend on beside the documents, as JSON."""
+
+    def __call__(self, question: str) -> Retrieval:
+        """Answer a question."""
+
+
 class Indexed(Protocol):
     """What an evaluation needs of an index; `pincite.KnowledgeBase` is one."""
 
@@ -132,6 +163,15 @@ class IndexRetriever:
         self._rerank_limit = rerank_limit
         self._min_logit = min_logit
         self._max_absent = max_absent
+
+    def chunks(self) -> IndexChunks:
+        """Return what the generation holds."""
+        return IndexChunks(self.snapshot, self.encoder)
+
+    @property
+    def generation(self) -> int:
+        """The one that is searched."""
+        return self.snapshot.generation
 
     def describe(self) -> dict[str, Any]:
         """Return what the results depend on beside the documents, as JSON; None is what this pipeline does not use."""

@@ -8,11 +8,19 @@ from typing import Any
 
 from pincite.core.arguments import integer
 from pincite.errors import InvalidInputError
-from pincite.evaluation.chunks import IndexChunks
+from pincite.evaluation.chunks import IndexChunks, KnownChunks
 from pincite.evaluation.gold import Documents, GoldSet, Question
 from pincite.evaluation.outcome import ExcerptsWanted, judge
 from pincite.evaluation.report import Report
-from pincite.evaluation.retriever import Indexed, IndexRetriever, Pipeline, Retriever, ask, of_knowledge_base
+from pincite.evaluation.retriever import (
+    ChunkRetriever,
+    Indexed,
+    IndexRetriever,
+    Pipeline,
+    Retriever,
+    ask,
+    of_knowledge_base,
+)
 from pincite.store.progress import Progress, shown
 from pincite.types import Document
 
@@ -22,7 +30,7 @@ _SHOWN = 5
 
 
 def evaluate(
-    subject: Indexed | IndexRetriever | Retriever,
+    subject: Indexed | Retriever,
     gold: GoldSet | str | os.PathLike[str],
     *,
     pipeline: Pipeline = "default",
@@ -82,7 +90,8 @@ def evaluate(
     depth = integer(depth, "depth", at_least=1)
     seed = integer(seed, "seed", at_least=0)
     retriever = _retriever(subject, pipeline, depth, threshold)
-    chunks = IndexChunks(retriever.snapshot) if isinstance(retriever, IndexRetriever) else None
+    known = retriever if isinstance(retriever, ChunkRetriever) else None
+    chunks = None if known is None else known.chunks()
     texts = _texts(chunks, documents)
     if not isinstance(gold, GoldSet):
         gold = GoldSet.load(gold, documents=texts)
@@ -103,10 +112,10 @@ def evaluate(
         name=name or described.get("pipeline") or described["retriever"],
         gold={"name": gold.name, "questions": len(gold), "sha256": gold.sha256, "checked": texts is not None},
         configuration={**described, "depth": depth, "excerpts": excerpts, "seed": seed},
-        generation=retriever.snapshot.generation if isinstance(retriever, IndexRetriever) else None,
+        generation=None if known is None else known.generation,
         documents_sha256=None if chunks is None else chunks.sha256,
         outcomes=tuple(outcomes),
-        cost=chunks.cost(retriever.encoder()) if chunks and isinstance(retriever, IndexRetriever) else None,
+        cost=None if chunks is None else chunks.cost(),
         milliseconds=tuple(milliseconds),
     )
 
@@ -120,12 +129,12 @@ def _retriever(subject: Any, pipeline: Pipeline, depth: int, threshold: float | 
         return of_knowledge_base(subject, pipeline=pipeline, depth=depth, max_distance=threshold)
     if pipeline != "default" or threshold is not None:
         raise InvalidInputError("pipeline and threshold are those of a knowledge base; a callable has its own")
-    if isinstance(subject, IndexRetriever) and subject.depth < depth:
+    if isinstance(subject, ChunkRetriever) and subject.depth < depth:
         raise InvalidInputError(f"depth is {depth}, the retriever returns {subject.depth} passages at most")
     return subject  # type: ignore[no-any-return]
 
 
-def _texts(chunks: IndexChunks | None, documents: Iterable[Document] | None) -> Documents | None:
+def _texts(chunks: KnownChunks | None, documents: Iterable[Document] | None) -> Documents | None:
     if chunks is not None:
         if documents is not None:
             raise InvalidInputError("documents are given, a knowledge base has its own; leave them out")
@@ -133,18 +142,18 @@ def _texts(chunks: IndexChunks | None, documents: Iterable[Document] | None) -> 
     return None if documents is None else {document.id: document for document in documents}.get
 
 
-def _taken_out(retriever: Retriever, question: Question, chunks: IndexChunks | None) -> Retriever:
+def _taken_out(retriever: Retriever, question: Question, chunks: KnownChunks | None) -> Retriever:
     if not question.without:
         return retriever
-    if chunks is None or not isinstance(retriever, IndexRetriever):
+    if not isinstance(chunks, IndexChunks) or not isinstance(retriever, IndexRetriever):
         raise InvalidInputError(
-            f"question {question.id!r} is asked of an index without some of its documents, which a callable cannot do; "
-            "leave out the questions that have `without`"
+            f"question {question.id!r} is asked of an index without some of its documents, which only one on disk can "
+            "do; leave out the questions that have `without`"
         )
     return retriever.without(key for span in question.without for key in chunks.touching(span))
 
 
 def _description(retriever: Retriever) -> dict[str, Any]:
-    if isinstance(retriever, IndexRetriever):
+    if isinstance(retriever, ChunkRetriever):
         return retriever.describe()
     return {"retriever": getattr(retriever, "__qualname__", type(retriever).__qualname__)}

@@ -63,7 +63,7 @@ def notes_of(report: Report) -> Iterable[str]:
     if (cost := report.cost) is not None:
         headers = cost.header_tokens / cost.chunks if cost.chunks else 0.0
         yield (
-            f"{cost.chunks} chunks, {cost.nbytes / 1e6:.1f} MB; headers cost {headers:.1f} tokens a chunk; "
+            f"{cost.chunks} chunks, {cost.size}; headers cost {headers:.1f} tokens a chunk; "
             f"{cost.truncated_chunks} chunks are cut off by the encoder's window and lose {cost.lost_tokens} tokens."
         )
     if not report.gold["checked"]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from pincite.core.fusion import rrf
 from pincite.retrieve.result import RerankOrder
-from pincite.store.snapshot import RowKey, Snapshot
+from pincite.store.snapshot import RowKey
 from pincite.types import TextReranker
 
 __all__ = ["FUSION_K", "rerank"]
@@ -18,8 +19,15 @@ FUSION_K = 10
 nothing on scientific abstracts that the pure order hurts, and kept about half of what it gains on questions."""
 
 
+class Contents(Protocol):
+    """What chunks quote: a `Snapshot`, for instance."""
+
+    def content(self, key: RowKey, /) -> str:
+        """Return what a chunk quotes."""
+
+
 def rerank(
-    snapshot: Snapshot, reranker: TextReranker, question: str, keys: Sequence[RowKey], *, order: RerankOrder
+    chunks: Contents, reranker: TextReranker, question: str, keys: Sequence[RowKey], *, order: RerankOrder
 ) -> tuple[dict[RowKey, float], int]:
     """Judge some candidates, which come in hybrid order.
 
@@ -30,7 +38,7 @@ def rerank(
     truncated_tokens : int
         Word pieces of passages that the reranker's window cut off.
     """
-    scored = reranker.score_batch(question, [snapshot.content(key) for key in keys])
+    scored = reranker.score_batch(question, [chunks.content(key) for key in keys])
     logits = scored.scores
     pure = np.argsort(-logits, kind="stable")
     if order == "fused":

@@ -158,7 +158,7 @@ def _costs(reports: Sequence[Report]) -> Markup:
     known = [(report.name, report.cost) for report in reports if report.cost is not None]
     rows = [
         ["chunks", *(f"{cost.chunks:,}" for _, cost in known)],
-        ["on disk", *(f"{cost.nbytes / 1e6:.2f} MB" for _, cost in known)],
+        ["size", *(cost.size for _, cost in known)],
         ["header tokens a chunk", *(f"{cost.header_tokens / max(1, cost.chunks):.1f}" for _, cost in known)],
         ["chunks cut off by the encoder's window", *(f"{cost.truncated_chunks:,}" for _, cost in known)],
         ["tokens lost by it", *(f"{cost.lost_tokens:,}" for _, cost in known)],
