@@ -10,7 +10,6 @@ second run changes nothing.
 from __future__ import annotations
 
 import importlib
-import re
 import time
 from pathlib import Path
 
@@ -42,11 +41,11 @@ def fill(page: Path, place: str, table: str) -> None:
     SystemExit
         If the page has no such place, or several.
     """
-    around = re.compile(rf"(?<=<!-- {re.escape(place)} -->\n).*?(?=<!-- end -->)", re.DOTALL)
-    text, count = around.subn(lambda _: f"{table.rstrip()}\n", page.read_text(encoding="utf-8"))
-    if count != 1:
-        raise SystemExit(f"{page} has {count} places for {place!r}, wanted one: <!-- {place} --> ... <!-- end -->")
-    page.write_text(text, encoding="utf-8")
+    opening, closing = f"<!-- {place} -->\n", "<!-- end -->"
+    before, *rest = page.read_text(encoding="utf-8").split(opening)
+    if len(rest) != 1 or closing not in rest[0]:
+        raise SystemExit(f"{page} has {len(rest)} places for {place!r}, wanted one: {opening}... {closing}")
+    page.write_text(f"{before}{opening}{table.rstrip()}\n{rest[0][rest[0].index(closing) :]}", encoding="utf-8")
 
 
 if __name__ == "__main__":
