@@ -6,9 +6,10 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -35,7 +36,9 @@ from pincite.store.preparing import checked_metadata, document_bytes, sorted_out
 from pincite.store.progress import Progress, shown
 from pincite.store.snapshot import Snapshot
 from pincite.store.sources import FoundFile, discover, file_of, ids_of_file, missing_files
+from pincite.store.stale import StaleDocument, stale_documents
 from pincite.store.status import Status, status_of
+from pincite.store.upkeep import delete_documents, require_known, retry_failed, sync_sources
 from pincite.types import Document, TextEncoder, TextReranker
 
 __all__ = ["KnowledgeBase", "Status", "open", "resolve"]
@@ -265,7 +268,7 @@ class KnowledgeBase:
         name : str, optional
             What to call the folder, where its own name will not do.
         metadata : dict, optional
-            Kept with each document, as JSON.
+            Kept with each document, as JSON. Without it a file keeps what it had.
         progress : bool or callable, default True
             Show a bar where standard error is a terminal; or call this with the bytes done, all bytes, and an id.
 
@@ -288,12 +291,10 @@ class KnowledgeBase:
         """
         started = time.perf_counter()
         paths, documents = sorted_out(paths_or_documents)
-        shared = checked_metadata(metadata or {}, "metadata")
+        shared = None if metadata is None else checked_metadata(metadata, "metadata")
         documents = [
-            replace(
-                document, metadata={**shared, **checked_metadata(document.metadata, f"metadata of {document.id!r}")}
-            )
-            for document in documents
+            replace(each, metadata={**(shared or {}), **checked_metadata(each.metadata, f"metadata of {each.id!r}")})
+            for each in documents
         ]
         folder = self._folder
         with folder.writer() as writer:
@@ -307,6 +308,120 @@ class KnowledgeBase:
         report.ignored = found.ignored
         report.seconds = time.perf_counter() - started
         return report
+
+    def update(
+        self,
+        documents: Document | Iterable[Document],
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        progress: bool | Progress = True,
+    ) -> IngestReport:
+        """Replace documents that the index has: `add`, but an id that is not there is an error and nothing is written.
+
+        Raises
+        ------
+        InvalidInputError
+            If the index has no document of some id, beside what `add` raises.
+        """
+        _, given = sorted_out(documents)
+        require_known(self._folder, [document.id for document in given], "add takes new ones")
+        return self.add(given, metadata=metadata, progress=progress)
+
+    def delete(self, ids: str | Iterable[str]) -> IngestReport:
+        """Take documents out, in one commit: no search finds them from then on, and nothing counts them.
+
+        Their files stay where they are, and the next `add` or `sync` of their folder brings them back.
+
+        Parameters
+        ----------
+        ids : str or iterable of str
+            Of documents that are indexed or have failed.
+
+        Returns
+        -------
+        IngestReport
+            With `deleted` and `generation`.
+
+        Raises
+        ------
+        InvalidInputError
+            If the index has no document of some id; then nothing is deleted.
+        IndexLockedError
+            If another process is writing.
+        """
+        wanted = [ids] if isinstance(ids, str) else [word(id, "ids") for id in ids]
+        return delete_documents(self._folder, wanted)
+
+    def sync(
+        self,
+        sources: str | Iterable[str] | None = None,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        allow_empty: bool = False,
+        progress: bool | Progress = True,
+    ) -> IngestReport:
+        """Make the documents of folders equal to their files: new and changed ones come in, those that are gone go.
+
+        A source whose folder is not there, cannot be read, or holds no file any more keeps its documents; its trouble
+        is in the report and in `status`, until a sync succeeds.
+
+        Parameters
+        ----------
+        sources : str or iterable of str, optional
+            By name: see `Status.sources`; by default all. `add` a folder first.
+        metadata : dict, optional
+            Of the documents, as for `add`.
+        allow_empty : bool, default False
+            Take a folder that holds no file at its word.
+        progress : bool or callable, default True
+            As for `add`.
+
+        Returns
+        -------
+        IngestReport
+            With `deleted` and `troubles`.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such source, beside what `add` raises.
+        """
+        return sync_sources(
+            self._folder,
+            self.encoder,
+            [sources] if isinstance(sources, str) else sources,
+            metadata=None if metadata is None else checked_metadata(metadata, "metadata"),
+            allow_empty=flag(allow_empty, "allow_empty"),
+            progress=progress,
+        )
+
+    def retry(self, ids: Iterable[str] | None = None, *, progress: bool | Progress = True) -> IngestReport:
+        """Try files again that failed.
+
+        Parameters
+        ----------
+        ids : iterable of str, optional
+            By default all that failed and were read from files; documents that were given as texts have to be given
+            again.
+
+        Raises
+        ------
+        InvalidInputError
+            If one of them has not failed, or was not read from a file.
+        """
+        return retry_failed(self._folder, self.encoder, ids, progress=progress)
+
+    def stale(self, *, older_than: float | timedelta | None = None) -> list[StaleDocument]:
+        """Return the documents that may not say what is so any more, by id, each with the reasons.
+
+        Parameters
+        ----------
+        older_than : timedelta or float, optional
+            Or seconds: documents whose source was not compared for longer, and documents that were given as texts
+            longer ago. Without it: those that failed since, those that an older extractor or chunker made, and those of
+            a source in trouble.
+        """
+        return stale_documents(self._folder, older_than)
 
     def search(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from datetime import UTC, datetime
 from typing import Any
 
 import pincite
@@ -16,10 +17,12 @@ __all__ = [
     "add_json",
     "add_kb",
     "add_question",
+    "moment",
     "open_kb",
     "print_json",
     "question_options",
     "question_text",
+    "seconds_of",
     "tell",
 ]
 
@@ -94,6 +97,20 @@ def open_kb(given: argparse.Namespace) -> pincite.KnowledgeBase:
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
     print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def seconds_of(text: str) -> float:
+    """Return a length of time such as 90m, 12h or 30d in seconds."""
+    units = {"m": 60.0, "h": 3600.0, "d": 86400.0}
+    number, unit = text[:-1], text[-1:]
+    if unit not in units or not number.isdecimal():
+        raise argparse.ArgumentTypeError(f"given was {text!r}, wanted a number and m, h or d, such as 12h or 30d")
+    return int(number) * units[unit]
+
+
+def moment(seconds: float) -> str:
+    """Return a time, given in seconds since 1970, as people write it here."""
+    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def tell(line: str) -> None:

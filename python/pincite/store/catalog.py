@@ -9,17 +9,17 @@ import threading
 import time
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pincite.errors import IncompatibleIndexError, IndexCorruptError, IndexNotFoundError, StorageError
-from pincite.store.records import DocumentRecord, FailureRecord
+from pincite.store.records import DocumentRecord, FailureRecord, SourceRecord
 
 __all__ = ["FORMAT", "Catalog"]
 
-FORMAT = 1
+FORMAT = 2
 
 # Documents and segments live from the generation `born` up to, not including, the generation `died`. A segment's own
 # files say which documents it holds, so a merge rewrites no row. SQLite has no checksums of its own: `checksum` is the
@@ -27,7 +27,9 @@ FORMAT = 1
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE generations (number INTEGER PRIMARY KEY, committed REAL NOT NULL, checksum INTEGER NOT NULL) STRICT;
-CREATE TABLE sources (name TEXT PRIMARY KEY, root TEXT NOT NULL) STRICT;
+CREATE TABLE sources (
+  name TEXT PRIMARY KEY, root TEXT NOT NULL, synced REAL, tried REAL, trouble TEXT NOT NULL DEFAULT ''
+) STRICT;
 CREATE TABLE segments (
   id TEXT PRIMARY KEY, chunks INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER
 ) STRICT;
@@ -273,7 +275,15 @@ class Catalog:
 
     def sources(self) -> dict[str, str]:
         """Return the folder of each source by its name."""
-        return {row["name"]: row["root"] for row in self._rows("SELECT name, root FROM sources")}
+        return {record.name: record.root for record in self.source_records()}
+
+    def source_records(self) -> list[SourceRecord]:
+        """Return the sources, by name."""
+        return [SourceRecord(**dict(row)) for row in self._rows("SELECT * FROM sources ORDER BY name")]
+
+    def committed(self) -> dict[int, float]:
+        """Return when each generation was committed, in seconds since 1970."""
+        return {row["number"]: row["committed"] for row in self._rows("SELECT number, committed FROM generations")}
 
     def totals(self) -> dict[str, int]:
         """Return counts over the live documents, made from what is there."""
@@ -334,6 +344,23 @@ def put_failures(connection: sqlite3.Connection, failures: Iterable[FailureRecor
         " reason = excluded.reason, message = excluded.message, attempts = attempts + 1,"
         " last_failed = excluded.last_failed",
         [(failure.id, failure.source, failure.reason, failure.message, now, now) for failure in failures],
+    )
+
+
+def put_sources(connection: sqlite3.Connection, roots: Mapping[str, str]) -> None:
+    """Note where sources lie; what is known of them stays."""
+    connection.executemany(
+        "INSERT INTO sources (name, root) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET root = excluded.root",
+        list(roots.items()),
+    )
+
+
+def put_syncs(connection: sqlite3.Connection, troubles: Mapping[str, str]) -> None:
+    """Note that sources were compared with their folders, or what kept them from it; no trouble is a success."""
+    now = time.time()
+    connection.executemany(
+        "UPDATE sources SET tried = ?, trouble = ?, synced = CASE WHEN ? = '' THEN ? ELSE synced END WHERE name = ?",
+        [(now, trouble, trouble, now, name) for name, trouble in troubles.items()],
     )
 
 

@@ -74,6 +74,10 @@ class IngestReport:
         Files and folders that were passed over, with the reason.
     missing : list of str
         Documents of these folders whose files are not there any more. The index still has them.
+    deleted : list of str
+        Documents that were taken out, by id.
+    troubles : dict of str to str
+        Of a sync: sources that could not be compared with their folders, and why. Nothing of them was deleted.
     generation : int
         The index's generation afterwards.
     seconds : float
@@ -82,6 +86,8 @@ class IngestReport:
     documents: list[DocumentOutcome] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    troubles: dict[str, str] = field(default_factory=dict)
     generation: int = 0
     seconds: float = 0.0
 
@@ -109,8 +115,8 @@ class Ingestion:
     writer : Writer
         That holds the lock.
     encoder : TextEncoder
-    metadata : mapping
-        Kept with each document.
+    metadata : mapping or None
+        Kept with each file's document; None: a file keeps what it had.
     progress : callable, optional
         Told the bytes that are done, as the documents' sizes count them, and the document's id.
     """
@@ -120,7 +126,7 @@ class Ingestion:
         folder: IndexFolder,
         writer: Writer,
         encoder: TextEncoder,
-        metadata: Mapping[str, Any],
+        metadata: Mapping[str, Any] | None,
         progress: Callable[[float, str], None] | None,
     ) -> None:
         self.report = IngestReport(generation=folder.snapshot().generation)
@@ -149,6 +155,7 @@ class Ingestion:
 
     def _take(self, item: FoundFile | Document) -> None:
         live = self._folder.catalog.live(item.id)
+        metadata = self._metadata if self._metadata is not None else {} if live is None else live[1].metadata
         try:
             if isinstance(item, Document):
                 data, modified, extractor = document_bytes(item), None, GIVEN
@@ -159,14 +166,14 @@ class Ingestion:
                 _, record = live
                 old = (record.content_hash, record.extractor, record.chunker)
                 new = (content_hash(data), extractor, chunker_of(self._folder.config))
-                if old == new and (isinstance(item, Document) or dict(record.metadata) == dict(self._metadata)):
+                if old == new and (isinstance(item, Document) or dict(record.metadata) == dict(metadata)):
                     self._unchanged(item, record.n_chunks, len(data))
                     return
             if isinstance(item, Document):
                 prepared = prepare_document(item, config=self._folder.config, encoder=self._encoder)
             else:
                 prepared = prepare_file(
-                    data, id=item.id, source=item.source, modified=modified, metadata=self._metadata,
+                    data, id=item.id, source=item.source, modified=modified, metadata=metadata,
                     config=self._folder.config, encoder=self._encoder,
                 )  # fmt: skip
         except ExtractionError as error:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pincite.store.folder import IndexFolder
-from pincite.store.records import FailureRecord
+from pincite.store.records import FailureRecord, SourceRecord
 
 __all__ = ["Status", "status_of"]
 
@@ -37,8 +37,8 @@ class Status:
         What the vectors depend on; None while there are none.
     config : dict
         How documents are cut and indexed.
-    sources : dict of str to str
-        The folders that files came from, by name.
+    sources : tuple of SourceRecord
+        The folders that files came from, by name: when they were last synced, and what trouble there was.
     """
 
     path: str
@@ -53,7 +53,7 @@ class Status:
     nbytes: int
     encoder: Mapping[str, Any] | None
     config: Mapping[str, Any]
-    sources: Mapping[str, str]
+    sources: tuple[SourceRecord, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON has it."""
@@ -74,7 +74,7 @@ class Status:
             "nbytes": self.nbytes,
             "encoder": None if self.encoder is None else dict(self.encoder),
             "config": dict(self.config),
-            "sources": dict(self.sources),
+            "sources": [asdict(source) for source in self.sources],
         }  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def status_of(folder: IndexFolder) -> Status:
         nbytes=_nbytes(folder.path),
         encoder=folder.encoder_stamp,
         config=folder.config.to_dict(),
-        sources=folder.catalog.sources(),
+        sources=tuple(folder.catalog.source_records()),
     )
 
 
