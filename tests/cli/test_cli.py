@@ -102,6 +102,46 @@ def test_status_and_ledger(kb, capsys):
     assert {document["id"]: document["length"] for document in ledger["documents"]}["docs/pumps.md"] == 39
 
 
+def test_what_is_gone_goes_with_a_sync(tmp_path, kb, capsys):
+    (tmp_path / "docs" / "sails.md").unlink()
+    said = run(capsys, "sync", kb)
+    assert said.out.startswith("0 added, 0 updated, 1 unchanged, 1 failed, 1 deleted; generation ")
+    assert json_of(capsys, "sync", kb, "docs", "--quiet")["deleted"] == []
+    assert "synced 20" in run(capsys, "status", kb).out
+    (tmp_path / "docs").rename(tmp_path / "away")
+    said = run(capsys, "sync", kb, code=1)
+    assert "trouble: docs: " in said.err
+    assert "is not there; its documents are kept as they are" in said.err
+    assert "BROKEN since: " in run(capsys, "status", kb).out
+    assert json_of(capsys, "status", kb, "--stale")["stale"][0]["reasons"] == ["source"]
+
+
+def test_delete_takes_out_what_is_named(kb, capsys):
+    assert run(capsys, "delete", kb, "docs/sails.md").out.startswith("1 deleted; generation ")
+    assert json_of(capsys, "status", kb)["documents"] == 1
+    assert "no document 'docs/sails.md'" in run(capsys, "delete", kb, "docs/pumps.md", "docs/sails.md", code=1).err
+    assert json_of(capsys, "delete", kb, "docs/pumps.md")["deleted"] == ["docs/pumps.md"]
+
+
+def test_what_failed_is_listed_and_tried_again(tmp_path, kb, capsys):
+    assert run(capsys, "retry", kb, code=1).out.startswith("0 indexed, 1 failed again; ")
+    assert "docs/logo.png: unsupported: " in run(capsys, "status", kb, "--failed").out
+    assert json_of(capsys, "status", kb, "--failed")["failed"][0]["attempts"] == 2
+    (tmp_path / "docs" / "ropes.md").write_bytes(b"")
+    run(capsys, "index", tmp_path / "docs", "--into", kb, "--quiet")
+    (tmp_path / "docs" / "ropes.md").write_text("A rope.\n")
+    assert json_of(capsys, "retry", kb, "docs/ropes.md", "--quiet")["counts"]["added"] == 1
+
+
+def test_how_old_is_stale_is_asked_for(kb, capsys):
+    assert run(capsys, "status", kb, "--stale", "--older-than", "30d").out == ""
+    old = run(capsys, "status", kb, "--stale", "--older-than", "0m").out
+    assert "docs/pumps.md: age; confirmed 20" in old
+    assert "give --stale as well" in run(capsys, "status", kb, "--older-than", "1d", code=1).err
+    with pytest.raises(SystemExit):
+        main(["status", kb, "--stale", "--older-than", "soon"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -165,7 +205,7 @@ def test_no_name_writes_to_the_terminal(tmp_path, capsys):
 
 
 def test_a_log_gets_a_line_now_and_then(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("pincite.cli.index.SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("pincite.cli.ingesting.SECONDS_BETWEEN_LINES", 0.0)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("ship")
     said = run(capsys, "index", tmp_path / "docs", "--into", tmp_path / "kb")
@@ -230,7 +270,7 @@ def test_every_command_has_help_an_example_json_and_a_place_in_the_docs(name, co
 
 def test_every_module_of_the_room_is_a_verb():
     modules = {path.stem for path in (ROOT / "python/pincite/cli").glob("*.py")}
-    assert modules - {"__init__", "arguments"} == set(VERBS)
+    assert modules - {"__init__", "arguments", "ingesting"} == set(VERBS)
 
 
 def test_version(capsys):
