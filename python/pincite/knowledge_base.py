@@ -24,6 +24,7 @@ from pincite.core.bm25 import BM25Index
 from pincite.core.chunking import chunk
 from pincite.errors import ExtractionError, InvalidInputError, PinciteError
 from pincite.extract import extract
+from pincite.filters import Condition, condition_of
 from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
 from pincite.retrieve.pipeline import CANDIDATES, search
@@ -433,6 +434,7 @@ class KnowledgeBase:
         candidates: int = CANDIDATES,
         min_logit: float | None = None,
         max_absent: float | None = None,
+        where: Condition | Mapping[str, Any] | str | None = None,
     ) -> SearchResult:
         """Find the passages that answer a question.
 
@@ -458,6 +460,10 @@ class KnowledgeBase:
             A second stage as well: a passage that lacks more than this share, 0 to 1, of the weight of the question's
             words is no answer: see `Hit.absent_weight`. Both are off by default, as neither suits questions in other
             words than the documents'; `pincite.evaluation.calibrate` sets them.
+        where : Condition, dict or str, optional
+            Only documents that fulfil it are searched: ``F("lang") == "de"``, its `to_dict`, or a text such as
+            ``'lang == "de" and modified >= 2024-01-01'``. It reaches inside both legs, so `k` passages are returned as
+            long as so many fulfil it. Word statistics are those of all documents.
 
         Returns
         -------
@@ -498,6 +504,7 @@ class KnowledgeBase:
             order=RERANK_ORDERS[rerank],
             min_logit=min_logit,
             max_absent=max_absent,
+            where=None if where is None else condition_of(where),
         )
 
     def context(
@@ -510,6 +517,7 @@ class KnowledgeBase:
         candidates: int = CANDIDATES,
         min_logit: float | None = None,
         max_absent: float | None = None,
+        where: Condition | Mapping[str, Any] | str | None = None,
     ) -> Context | NoAnswer:
         """Return what a language model needs to answer a question, or the reason not to call one.
 
@@ -528,6 +536,7 @@ class KnowledgeBase:
             candidates=candidates,
             min_logit=min_logit,
             max_absent=max_absent,
+            where=where,
         )
         return context_of(result, self.citations(result))
 

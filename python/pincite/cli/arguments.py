@@ -53,6 +53,10 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         help="how the reranker's order is used: fused with the hybrid one, alone, or not at all (default: fused)",
     )  # fmt: skip
     parser.add_argument("--candidates", type=int, default=50, help="candidates of each leg (default: 50)")
+    parser.add_argument(
+        "--where", metavar="CONDITION",
+        help="""search only documents that fulfil it, such as 'lang == "de" and modified >= 2024-01-01'""",
+    )  # fmt: skip
     parser.add_argument("--min-logit", type=float, metavar="L", help="the least rerank logit that is an answer")
     parser.add_argument(
         "--max-absent", type=float, metavar="SHARE",
@@ -77,6 +81,7 @@ def question_options(given: argparse.Namespace) -> dict[str, Any]:
         "candidates": given.candidates,
         "min_logit": given.min_logit,
         "max_absent": given.max_absent,
+        "where": given.where,
     }
 
 

@@ -269,6 +269,11 @@ class Catalog:
         )
         return [(row["row"], self._document(row)) for row in found]
 
+    def documents_since(self, row: int) -> list[tuple[int, DocumentRecord]]:
+        """Return the rows and records of all documents, dead ones included, that came after a row."""
+        found = self._rows(SELECT_DOCUMENT + "WHERE row > ? ORDER BY row", [row])
+        return [(each["row"], self._document(each)) for each in found]
+
     def failures(self) -> list[FailureRecord]:
         """Return the documents that could not be indexed, by id."""
         return [FailureRecord(**dict(row)) for row in self._rows("SELECT * FROM failures ORDER BY id")]

@@ -107,7 +107,7 @@ class IndexFolder:
             # The version is read first: a commit in between is then seen at the next call.
             version = self.catalog.data_version()
             self._snapshot = Snapshot.open(
-                self.catalog, self.segments, known=self._snapshot.segments, verify=self._verify
+                self.catalog, self.segments, known=self._snapshot.segments, before=self._snapshot, verify=self._verify
             )
             self._version = version
             return self._snapshot
