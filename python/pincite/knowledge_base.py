@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 from pincite.cite.citation import Citation, cite
 from pincite.cite.context import Context, NoAnswer, context_of
 from pincite.cite.resolve import Passage, resolve_uri
-from pincite.cite.verification import CurrentText
+from pincite.cite.verification import CurrentText, TextProvider
 from pincite.config import DEFAULT_ENCODER, DEFAULT_MAX_DISTANCE, IndexConfig
 from pincite.core.arguments import flag, integer, number, path_text, word
 from pincite.core.bm25 import BM25Index
@@ -29,6 +29,7 @@ from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
 from pincite.retrieve.pipeline import CANDIDATES, search
 from pincite.retrieve.result import RerankOrder, SearchResult
+from pincite.store.access import checked_groups
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import Ingestion, IngestReport
@@ -39,7 +40,7 @@ from pincite.store.snapshot import Snapshot
 from pincite.store.sources import FoundFile, discover, file_of, ids_of_file, missing_files
 from pincite.store.stale import StaleDocument, stale_documents
 from pincite.store.status import Status, status_of
-from pincite.store.upkeep import delete_documents, require_known, retry_failed, sync_sources
+from pincite.store.upkeep import delete_documents, require_known, retry_failed, set_access, sync_sources
 from pincite.types import Document, TextEncoder, TextReranker
 
 __all__ = ["KnowledgeBase", "Status", "open", "resolve"]
@@ -201,9 +202,16 @@ class KnowledgeBase:
         """The number of the last commit."""
         return self._folder.snapshot().generation
 
-    def snapshot(self) -> Snapshot:
-        """Return the generation that a search would see now: what `pincite.evaluate` reads."""
-        return self._folder.snapshot()
+    def snapshot(self, *, groups: Iterable[str] | None = None) -> Snapshot:
+        """Return the generation that a search with these groups would see now: what `pincite.evaluate` reads.
+
+        Raises
+        ------
+        InvalidInputError
+            If the index has groups and none are given.
+        """
+        folder = self._folder
+        return folder.views.of(folder.snapshot(), groups)
 
     def encoder(self) -> TextEncoder:
         """Return the embedding model, loaded at the first call and compared with the index's own.
@@ -252,6 +260,7 @@ class KnowledgeBase:
         paths_or_documents: Any,
         *,
         name: str | None = None,
+        groups: Iterable[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         progress: bool | Progress = True,
     ) -> IngestReport:
@@ -268,6 +277,8 @@ class KnowledgeBase:
             its folder and its path below it.
         name : str, optional
             What to call the folder, where its own name will not do.
+        groups : iterable of str, optional
+            Who may see the documents: see `grant`. Without it, a document keeps the groups that it had.
         metadata : dict, optional
             Kept with each document, as JSON. Without it a file keeps what it had.
         progress : bool or callable, default True
@@ -293,6 +304,7 @@ class KnowledgeBase:
         started = time.perf_counter()
         paths, documents = sorted_out(paths_or_documents)
         shared = None if metadata is None else checked_metadata(metadata, "metadata")
+        allowed = None if groups is None else checked_groups(groups)
         documents = [
             replace(each, metadata={**(shared or {}), **checked_metadata(each.metadata, f"metadata of {each.id!r}")})
             for each in documents
@@ -303,7 +315,7 @@ class KnowledgeBase:
             items: list[FoundFile | Document] = [*found.files, *documents]
             total = sum(item.nbytes if isinstance(item, FoundFile) else len(document_bytes(item)) for item in items)
             with shown(progress, total) as show:
-                run = Ingestion(folder, writer, self.encoder(), shared, show)
+                run = Ingestion(folder, writer, self.encoder(), shared, allowed, show)
                 report = run.run(items, found.sources)
             report.missing = missing_files(paths, folder.catalog.live_files(), folder.catalog.sources())
         report.ignored = found.ignored
@@ -352,6 +364,29 @@ class KnowledgeBase:
         """
         wanted = [ids] if isinstance(ids, str) else [word(id, "ids") for id in ids]
         return delete_documents(self._folder, wanted)
+
+    def grant(self, ids: str | Iterable[str], groups: Iterable[str]) -> None:
+        """Say who may see documents, instead of who might before; at once, in every process, without indexing anything.
+
+        From the first grant on, an index has groups, and every question has to come with those of its asker. A document
+        is seen by whoever is in one of its groups; one without groups by nobody.
+
+        Parameters
+        ----------
+        ids : str or iterable of str
+            Of documents that are indexed or have failed.
+        groups : iterable of str
+            Names of your own; none at all hides the documents.
+
+        Raises
+        ------
+        InvalidInputError
+            If the index has no document of some id; then nothing is changed.
+        IndexLockedError
+            If another process is writing.
+        """
+        wanted = [ids] if isinstance(ids, str) else [word(id, "ids") for id in ids]
+        set_access(self._folder, wanted, checked_groups(groups))
 
     def sync(
         self,
@@ -435,6 +470,7 @@ class KnowledgeBase:
         min_logit: float | None = None,
         max_absent: float | None = None,
         where: Condition | Mapping[str, Any] | str | None = None,
+        groups: Iterable[str] | None = None,
     ) -> SearchResult:
         """Find the passages that answer a question.
 
@@ -463,7 +499,11 @@ class KnowledgeBase:
         where : Condition, dict or str, optional
             Only documents that fulfil it are searched: ``F("lang") == "de"``, its `to_dict`, or a text such as
             ``'lang == "de" and modified >= 2024-01-01'``. It reaches inside both legs, so `k` passages are returned as
-            long as so many fulfil it. Word statistics are those of all documents.
+            long as so many fulfil it. Word statistics are those of all documents that may be seen.
+        groups : iterable of str, optional
+            Of the asker: see `grant`. The result is that of an index which holds only what they may see: ids, order,
+            scores, counts and coverage (not timings, `plan` and generation). An index with groups has to be given some;
+            none at all see nothing.
 
         Returns
         -------
@@ -494,7 +534,7 @@ class KnowledgeBase:
         if max_absent is not None and not 0.0 <= (max_absent := number(max_absent, "max_absent")) <= 1.0:
             raise InvalidInputError(f"max_absent is {max_absent}, wanted 0 to 1 (a share of the weight), or None")
         return search(
-            self._folder.snapshot(),
+            self.snapshot(groups=groups),
             question,
             encoder=self.encoder,
             reranker=self.reranker,
@@ -518,6 +558,7 @@ class KnowledgeBase:
         min_logit: float | None = None,
         max_absent: float | None = None,
         where: Condition | Mapping[str, Any] | str | None = None,
+        groups: Iterable[str] | None = None,
     ) -> Context | NoAnswer:
         """Return what a language model needs to answer a question, or the reason not to call one.
 
@@ -537,40 +578,53 @@ class KnowledgeBase:
             min_logit=min_logit,
             max_absent=max_absent,
             where=where,
+            groups=groups,
         )
-        return context_of(result, self.citations(result))
+        return context_of(result, self.citations(result, groups=groups))
 
-    def citations(self, result: SearchResult) -> tuple[Citation, ...]:
-        """Return the citations of a result's hits, numbered from 1."""
+    def citations(self, result: SearchResult, *, groups: Iterable[str] | None = None) -> tuple[Citation, ...]:
+        """Return the citations of a result's hits, numbered from 1; `groups` as for the search.
+
+        Whether a citation still holds is looked up with these groups, by who may see what at that time.
+        """
         sources = self._folder.catalog.sources()
+        texts = self._seen_by(groups)
         return tuple(
-            cite(hit, number=number, path=file_of(hit.document, sources), texts=self)
+            cite(hit, number=number, path=file_of(hit.document, sources), texts=texts)
             for number, hit in enumerate(result, start=1)
         )
 
-    def resolve(self, uri: str) -> Passage:
+    def resolve(self, uri: str, *, groups: Iterable[str] | None = None) -> Passage:
         """Return the passage that the URI of a citation names.
 
         Parameters
         ----------
         uri : str
             `Citation.uri` or `Citation.href`; without a fragment, the whole document.
+        groups : iterable of str, optional
+            Of the asker, as for `search`.
 
         Raises
         ------
         InvalidInputError
-            If the URI cannot be read.
+            If the URI cannot be read, or the index has groups and none are given.
         PassageNotFoundError
-            If the index has no such document.
+            If the index has no such document that may be seen.
         """
-        folder = self._folder
+        folder, views = self._folder, self._folder.views
+        allowed = views.checked(groups)
         ids = ids_of_file(word(uri, "uri"), folder.catalog.sources())
-        return resolve_uri(uri, folder=folder, ids=ids)
+        return resolve_uri(uri, folder=folder, ids=ids, may_see=lambda id: views.may_see(id, allowed))
 
-    def current_text(self, document_id: str, *, against: Literal["index", "source"]) -> CurrentText | None:
-        """Return a document's canonical text as the index has it, or as its file says now; None if it is gone."""
+    def current_text(
+        self, document_id: str, *, against: Literal["index", "source"], groups: Iterable[str] | None = None
+    ) -> CurrentText | None:
+        """Return a document's canonical text as the index has it, or as its file says now; None if it is gone.
+
+        `groups` as for `search`: what they may not see is gone.
+        """
         found = self._folder.find(word(document_id, "document_id"))
-        if found is None:
+        if not self._folder.views.may_see(document_id, groups) or found is None:
             return None
         record, segment, number = found
         path = file_of(record, self._folder.catalog.sources())
@@ -580,6 +634,10 @@ class KnowledgeBase:
             except (OSError, ExtractionError):
                 return None
         return CurrentText(segment.texts.text(number))
+
+    def _seen_by(self, groups: Iterable[str] | None) -> TextProvider:
+        allowed = self._folder.views.checked(groups)
+        return self if allowed is None else _SeenBy(self, allowed)
 
     def status(self) -> Status:
         """Return what the index holds."""
@@ -594,3 +652,15 @@ class KnowledgeBase:
         snapshot = folder.snapshot()
         documents = folder.catalog.documents(snapshot.generation)
         return ledger_of(snapshot, documents, folder.catalog.failures(), strategy=folder.config.strategy)
+
+
+class _SeenBy:
+    """A knowledge base as some groups see it, by who may see what when it is asked."""
+
+    def __init__(self, kb: KnowledgeBase, groups: frozenset[str]) -> None:
+        self._kb = kb
+        self._groups = groups
+
+    def current_text(self, document_id: str, *, against: Literal["index", "source"]) -> CurrentText | None:
+        """Return the text of a document that may be seen."""
+        return self._kb.current_text(document_id, against=against, groups=self._groups)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -35,8 +33,7 @@ class Fields:
     """
 
     def __init__(self, documents: Iterable[tuple[int, DocumentRecord]], before: Fields | None = None) -> None:
-        self._lock = threading.Lock()
-        self._masks: OrderedDict[str, Mask] = OrderedDict()
+        self._masks: dict[str, Mask] = {}
         self._columns: dict[str, _Column] = {}
         rows = list(documents)
         self.last_row: int = max([0 if before is None else before.last_row, *(row for row, _ in rows)])
@@ -48,18 +45,18 @@ class Fields:
         for column in self._columns.values():
             column.close(self.last_row + 1)
 
+    def those(self, keep: Callable[[str], bool]) -> Mask:
+        """Return the catalog's rows of the documents whose ids are to be kept."""
+        column = self._columns.get("id", _Column())
+        return np.array([*map(keep, column.values), False], dtype=np.bool_)[column.codes]
+
     def mask(self, condition: Condition) -> Mask:
         """Return which of the catalog's rows fulfil a condition, those of dead documents included."""
         key = condition.key
-        with self._lock:
-            if key in self._masks:
-                self._masks.move_to_end(key)
-                return self._masks[key]
-        found = self._decide(condition)
-        with self._lock:
-            self._masks[key] = found
-            while len(self._masks) > _REMEMBERED:
-                self._masks.popitem(last=False)
+        found = self._masks.get(key)
+        if found is None:
+            found = self._decide(condition)
+            self._masks = {**(self._masks if len(self._masks) < _REMEMBERED else {}), key: found}
         return found
 
     def _decide(self, condition: Condition) -> Mask:

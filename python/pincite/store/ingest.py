@@ -117,6 +117,8 @@ class Ingestion:
     encoder : TextEncoder
     metadata : mapping or None
         Kept with each file's document; None: a file keeps what it had.
+    groups : iterable of str or None
+        Who may see the documents; None: who might before.
     progress : callable, optional
         Told the bytes that are done, as the documents' sizes count them, and the document's id.
     """
@@ -127,6 +129,7 @@ class Ingestion:
         writer: Writer,
         encoder: TextEncoder,
         metadata: Mapping[str, Any] | None,
+        groups: Iterable[str] | None,
         progress: Callable[[float, str], None] | None,
     ) -> None:
         self.report = IngestReport(generation=folder.snapshot().generation)
@@ -134,6 +137,9 @@ class Ingestion:
         self._writer = writer
         self._encoder = encoder
         self._metadata = metadata
+        self._groups = None if groups is None else frozenset(groups)
+        self._access = {} if self._groups is None else folder.catalog.access()[1]
+        self._granted: dict[str, frozenset[str]] = {}
         self._progress = progress or (lambda done, id: None)
         self._had_failed = {failure.id for failure in folder.catalog.failures()}
         self._sources: dict[str, str] = {}
@@ -154,6 +160,8 @@ class Ingestion:
         return self.report
 
     def _take(self, item: FoundFile | Document) -> None:
+        if self._groups is not None and self._access.get(item.id) != self._groups:
+            self._granted[item.id] = self._groups
         live = self._folder.catalog.live(item.id)
         metadata = self._metadata if self._metadata is not None else {} if live is None else live[1].metadata
         try:
@@ -207,7 +215,7 @@ class Ingestion:
     def _commit(self) -> None:
         """Embed what is pending and make it a generation; nothing to write makes none."""
         embedded = [self._embed(*pending) for pending in self._pending]
-        changed = embedded or self._failures or self._recovered or self._sources
+        changed = embedded or self._failures or self._recovered or self._sources or self._granted
         if changed:
             empty = np.empty((0, self._encoder.dim), dtype=np.float32)
             self._folder.stamp_encoder(self._encoder)
@@ -217,11 +225,13 @@ class Ingestion:
                 failures=self._failures,
                 recovered=self._recovered,
                 sources=self._sources,
+                granted=self._granted,
                 known=self._folder.snapshot().segments,
             )
             self._folder.refresh()
         self.report.documents += self._outcomes
-        self._pending, self._failures, self._recovered, self._outcomes, self._sources = [], [], [], [], {}
+        self._pending, self._failures, self._recovered, self._outcomes = [], [], [], []
+        self._sources, self._granted = {}, {}
 
     def _embed(
         self, prepared: PreparedDocument, nbytes: int, update: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import lru_cache
 from itertools import accumulate
@@ -168,6 +168,26 @@ class Snapshot:
             self._fields = Fields(self._catalog.documents_since(before.last_row if before else 0), before)
             self._before = None
         return self._fields
+
+    def permitted(self, may_see: Callable[[str], bool], failed: int) -> Snapshot:
+        """Return this generation as if it held only the documents that may be seen, by id.
+
+        Statistics, ranks, ties and counts are theirs. `failed` is how many documents that may be seen have failed.
+        """
+        mask = self._known_fields().those(may_see)
+        rest = copy(self)
+        rest._selections = {}
+        rest._alive = [
+            alive & mask[segment.spans.documents] for segment, alive in zip(self.segments, self._alive, strict=True)
+        ]
+        rest.visible = [
+            alive[segment.spans.chunks["document"]] for segment, alive in zip(self.segments, rest._alive, strict=True)
+        ]
+        rest.bm25 = _postings(rest.segments, rest.visible)
+        rest._n_alive = len(rest.bm25)
+        documents = sum(int(alive.sum()) for alive in rest._alive)
+        rest.totals = {"documents": documents, "chunks": len(rest), "failed": failed}
+        return rest
 
     def without(self, keys: Iterable[RowKey]) -> Snapshot:
         """Return this generation as if some chunks were not there: ranks, scores and ties are those of the others.

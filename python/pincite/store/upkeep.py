@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pincite.errors import InvalidInputError
+from pincite.store.catalog import put_access
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import Ingestion, IngestReport
 from pincite.store.progress import Progress, shown
@@ -18,7 +19,7 @@ from pincite.store.syncing import compare
 from pincite.store.writer import Writer
 from pincite.types import TextEncoder
 
-__all__ = ["delete_documents", "require_known", "retry_failed", "sync_sources"]
+__all__ = ["delete_documents", "require_known", "retry_failed", "set_access", "sync_sources"]
 
 
 def delete_documents(folder: IndexFolder, ids: Sequence[str]) -> IngestReport:
@@ -91,6 +92,15 @@ def retry_failed(
     return report
 
 
+def set_access(folder: IndexFolder, ids: Sequence[str], groups: frozenset[str]) -> None:
+    """Do what `KnowledgeBase.grant` says. It is no generation: nothing that was indexed changes."""
+    with folder.writer():
+        require_known(folder, ids, "the ledger lists those that are there")
+        if ids:
+            with folder.catalog.transaction() as connection:
+                put_access(connection, dict.fromkeys(ids, groups))
+
+
 def require_known(folder: IndexFolder, ids: Iterable[str], advice: str) -> None:
     """Refuse ids that are neither indexed nor failed."""
     failed = {failure.id for failure in folder.catalog.failures()}
@@ -111,7 +121,7 @@ def _ingest(
     if not files:  # no model is needed to see that nothing is there
         return IngestReport(generation=folder.snapshot().generation)
     with shown(progress, sum(file.nbytes for file in files)) as show:
-        return Ingestion(folder, writer, encoder(), metadata, show).run(files, {})
+        return Ingestion(folder, writer, encoder(), metadata, None, show).run(files, {})
 
 
 def _roots(folder: IndexFolder, sources: Iterable[str] | None) -> dict[str, Path]:

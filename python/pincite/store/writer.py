@@ -16,7 +16,15 @@ import numpy.typing as npt
 
 from pincite.config import IndexConfig
 from pincite.errors import IndexLockedError
-from pincite.store.catalog import Catalog, insert_document, put_failures, put_generation, put_sources, put_syncs
+from pincite.store.catalog import (
+    Catalog,
+    insert_document,
+    put_access,
+    put_failures,
+    put_generation,
+    put_sources,
+    put_syncs,
+)
 from pincite.store.files import naming_refusals
 from pincite.store.lock import WriterLock
 from pincite.store.records import FailureRecord, PreparedDocument
@@ -82,6 +90,7 @@ class Writer:
         deleted: Iterable[str] = (),
         sources: Mapping[str, str] | None = None,
         syncs: Mapping[str, str] | None = None,
+        granted: Mapping[str, Iterable[str]] | None = None,
         known: Sequence[Segment] = (),
     ) -> int:
         """Make a new generation, and return its number.
@@ -103,6 +112,8 @@ class Writer:
             Folders by name, to be remembered.
         syncs : mapping of str to str, optional
             Sources that were compared with their folders, by name, each with the trouble that was met; '' is none.
+        granted : mapping of str to iterable of str, optional
+            The groups that may see documents, by id.
         known : sequence of Segment
             Segments that are mapped already.
         """
@@ -139,6 +150,7 @@ class Writer:
             put_failures(connection, failures)
             put_sources(connection, sources or {})
             put_syncs(connection, syncs or {})
+            put_access(connection, granted or {}, gone=gone_ids)
             put_generation(connection, generation)
         return generation
 
