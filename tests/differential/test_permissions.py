@@ -36,6 +36,7 @@ def seen(kb, groups, **options) -> list:
 @settings(max_examples=40, deadline=None)
 @given(history=st.lists(STEPS, min_size=1, max_size=7), groups=st.lists(SOME, min_size=1, max_size=3))
 @example(history=[("add", {0: 0, 1: 0}, {"crew"}), ("grant", {0}, set())], groups=[{"crew"}])
+@example(history=[("add", {0: 1}, {"crew"}), ("add", {1: 2}, {"deck"})], groups=[{"crew"}, {"deck"}, {"crew", "deck"}])
 @example(history=[("add", {0: 0, 1: 0}, {"crew"}), ("add", {1: 1}, None), ("delete", {0}, None)], groups=[{"crew"}])
 def test_nothing_of_the_others_shows_through(tmp_path_factory, history, groups):
     with opened(tmp_path_factory.mktemp("all") / "kb") as kb:
