@@ -203,15 +203,18 @@ class KnowledgeBase:
         return self._folder.snapshot().generation
 
     def snapshot(self, *, groups: Iterable[str] | None = None) -> Snapshot:
-        """Return the generation that a search with these groups would see now: what `pincite.evaluate` reads.
+        """Return the generation that a search with these groups would see now; without groups, all of it.
 
-        Raises
-        ------
-        InvalidInputError
-            If the index has groups and none are given.
+        What `pincite.evaluate` reads. It is for whoever runs the index, as are `status`, `ledger` and `stale`, which are
+        about all documents.
         """
         folder = self._folder
-        return folder.views.of(folder.snapshot(), groups)
+        return folder.snapshot() if groups is None else folder.views.of(folder.snapshot(), groups)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether it was ever said who may see what: then questions have to come with groups."""
+        return self._folder.catalog.epoch() > 0
 
     def encoder(self) -> TextEncoder:
         """Return the embedding model, loaded at the first call and compared with the index's own.
@@ -534,7 +537,7 @@ class KnowledgeBase:
         if max_absent is not None and not 0.0 <= (max_absent := number(max_absent, "max_absent")) <= 1.0:
             raise InvalidInputError(f"max_absent is {max_absent}, wanted 0 to 1 (a share of the weight), or None")
         return search(
-            self.snapshot(groups=groups),
+            self._folder.views.of(self._folder.snapshot(), groups),
             question,
             encoder=self.encoder,
             reranker=self.reranker,

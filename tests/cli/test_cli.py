@@ -133,6 +133,29 @@ def test_what_failed_is_listed_and_tried_again(tmp_path, kb, capsys):
     assert json_of(capsys, "retry", kb, "docs/ropes.md", "--quiet")["counts"]["added"] == 1
 
 
+def test_who_may_see_what(tmp_path, kb, capsys):
+    run(capsys, "grant", kb, "docs/pumps.md", "--to", "crew, office")
+    assert "has groups and none were given" in run(capsys, "search", kb, "pump", code=1).err
+    options = ("--max-distance", "2", "--rerank", "none", "--groups")
+    assert json_of(capsys, "search", kb, "pump", *options, "office")["hits"][0]["document_id"] == "docs/pumps.md"
+    uri = json_of(capsys, "search", kb, "pump", *options, "office")["hits"][0]["citation"]["uri"]
+    assert "stops at 80" in run(capsys, "cite", kb, uri, "--groups", "crew").out
+    run(capsys, "cite", kb, uri, "--groups", "strangers", code=1)
+    assert json_of(capsys, "search", kb, "pump", *options, "", code=3)["hits"] == []
+    assert run(capsys, "context", kb, "sail", *options, "crew").out.count("docs/sails.md") == 0
+    assert run(capsys, "grant", kb, "docs/pumps.md", "--to", "").out == "1 documents: seen by nobody\n"
+    run(capsys, "search", kb, "pump", *options, "crew,office", code=3)
+    run(capsys, "index", tmp_path / "docs", "--into", kb, "--groups", "crew", "--quiet")
+    assert len(json_of(capsys, "search", kb, "pump", *options, "crew")["hits"]) == 2
+
+
+def test_a_condition_narrows_a_search(kb, capsys):
+    options = ("--max-distance", "2", "--rerank", "none", "--where")
+    hits = json_of(capsys, "search", kb, "pump", *options, 'id prefix "docs/s"')["hits"]
+    assert [hit["document_id"] for hit in hits] == ["docs/sails.md"]
+    assert "cannot be read at 'docs'" in run(capsys, "search", kb, "pump", *options, "id prefix docs", code=1).err
+
+
 def test_how_old_is_stale_is_asked_for(kb, capsys):
     assert run(capsys, "status", kb, "--stale", "--older-than", "30d").out == ""
     old = run(capsys, "status", kb, "--stale", "--older-than", "0m").out

@@ -90,7 +90,6 @@ def test_an_index_with_groups_wants_them(kb):
         lambda: kb.resolve("d000"),
         lambda: kb.citations(kb.search("number", groups=["crew"])),
         lambda: kb.current_text("d000", against="index"),
-        lambda: kb.snapshot(),
     ):
         with pytest.raises(InvalidInputError, match="the index has groups and none were given"):
             ask()

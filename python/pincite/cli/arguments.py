@@ -14,9 +14,11 @@ from pincite.config import DEFAULT_MAX_DISTANCE
 
 __all__ = [
     "NO_ANSWER",
+    "add_groups",
     "add_json",
     "add_kb",
     "add_question",
+    "groups_of",
     "moment",
     "open_kb",
     "print_json",
@@ -39,6 +41,18 @@ def add_kb(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kb", metavar="KB", help="the index's folder")
 
 
+def add_groups(parser: argparse.ArgumentParser) -> None:
+    """Add the groups of the asker."""
+    parser.add_argument(
+        "--groups", type=groups_of, metavar="A,B", help="of the asker, with commas between them; '' sees nothing"
+    )
+
+
+def groups_of(text: str) -> list[str]:
+    """Return groups that were written with commas between them."""
+    return [group.strip() for group in text.split(",")] if text.strip() else []
+
+
 def add_question(parser: argparse.ArgumentParser) -> None:
     """Add what a search takes."""
     add_kb(parser)
@@ -53,6 +67,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         help="how the reranker's order is used: fused with the hybrid one, alone, or not at all (default: fused)",
     )  # fmt: skip
     parser.add_argument("--candidates", type=int, default=50, help="candidates of each leg (default: 50)")
+    add_groups(parser)
     parser.add_argument(
         "--where", metavar="CONDITION",
         help="""search only documents that fulfil it, such as 'lang == "de" and modified >= 2024-01-01'""",
@@ -82,6 +97,7 @@ def question_options(given: argparse.Namespace) -> dict[str, Any]:
         "min_logit": given.min_logit,
         "max_absent": given.max_absent,
         "where": given.where,
+        "groups": given.groups,
     }
 
 

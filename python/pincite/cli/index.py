@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 import pincite
-from pincite.cli.arguments import add_json, print_json, tell
+from pincite.cli.arguments import add_json, groups_of, print_json, tell
 from pincite.cli.ingesting import progress_of, report_as_json, tell_what_is_not_in
 from pincite.config import DEFAULT_ENCODER, IndexConfig
 from pincite.errors import InvalidInputError
@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--target", type=int, help=f"a new index's size of a chunk (default: {defaults.target})")
     parser.add_argument("--encoder", metavar="NAME_OR_PATH", help="a new index's embedding model")
+    parser.add_argument(
+        "--groups", type=groups_of, metavar="A,B", help="who may see the documents (default: who might before)"
+    )
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     add_json(parser)
 
@@ -37,7 +40,7 @@ def run(given: argparse.Namespace) -> int:
             raise InvalidInputError(f"there is nothing at {path}; give a file or a folder that exists")
     with _opened(given) as kb:
         try:
-            report = kb.add(given.paths, name=given.name, progress=progress_of(given))
+            report = kb.add(given.paths, name=given.name, groups=given.groups, progress=progress_of(given))
         except KeyboardInterrupt:
             tell(
                 f"pincite: interrupted; {kb.status().documents} documents are in (generation {kb.generation}). "
