@@ -205,8 +205,8 @@ class KnowledgeBase:
     def snapshot(self, *, groups: Iterable[str] | None = None) -> Snapshot:
         """Return the generation that a search with these groups would see now; without groups, all of it.
 
-        What `pincite.evaluate` reads. It is for whoever runs the index, as are `status`, `ledger` and `stale`, which are
-        about all documents.
+        What `pincite.evaluate` reads. It is for whoever runs the index, as are `status`, `ledger` and `stale`, which
+        are about all documents.
         """
         folder = self._folder
         return folder.snapshot() if groups is None else folder.views.of(folder.snapshot(), groups)
@@ -492,7 +492,7 @@ class KnowledgeBase:
             True and "fused": the reranker's order fused with the hybrid one; "pure": its order alone; False and "none":
             the hybrid order, without the reranker.
         candidates : int, default 50
-            Wanted of each leg.
+            Wanted of each leg; at least `k`.
         min_logit : float, optional
             A second stage: a passage whose rerank logit is below it is no answer. Only reranked passages have one.
         max_absent : float, optional
@@ -522,6 +522,7 @@ class KnowledgeBase:
         """
         if not word(question, "question").strip():
             raise InvalidInputError(f"the question is {question!r}, wanted some words")
+        k = integer(k, "k", at_least=1)
         if max_distance is not None:
             max_distance = number(max_distance, "max_distance")
             if not 0.0 <= max_distance <= 2.0:
@@ -541,9 +542,9 @@ class KnowledgeBase:
             question,
             encoder=self.encoder,
             reranker=self.reranker,
-            k=integer(k, "k", at_least=1),
+            k=k,
             max_distance=max_distance,
-            candidates=integer(candidates, "candidates", at_least=1),
+            candidates=max(k, integer(candidates, "candidates", at_least=1)),  # or legs that agree would leave fewer
             order=RERANK_ORDERS[rerank],
             min_logit=min_logit,
             max_absent=max_absent,

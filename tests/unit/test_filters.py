@@ -202,9 +202,10 @@ def test_each_leg_is_the_unfiltered_one_less_the_others(many, where):
 
 
 @pytest.mark.parametrize(("where", "matching"), [("n == 77", 1), ("n in [3, 150, 199]", 3), ("even == true", 100)])
-def test_k_is_filled_while_enough_match(many, where, matching):
-    found = many.search("red oil pump", where=where, k=20, max_distance=None)
-    assert len(found) == min(20, matching)
+@pytest.mark.parametrize("k", [1, 20, 90, 150])
+def test_k_is_filled_while_enough_match(many, where, matching, k):
+    found = many.search("red oil pump", where=where, k=k, max_distance=None, candidates=10)
+    assert len(found) == min(k, matching)
     assert found.coverage.documents == matching
     assert found.to_dict()["plan"]["where"] == parse_condition(where).to_dict()
 
