@@ -27,6 +27,7 @@ from pincite.extract import extract
 from pincite.filters import Condition, condition_of
 from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
+from pincite.retrieve.audit import Audit, audit
 from pincite.retrieve.pipeline import CANDIDATES, search
 from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.access import checked_groups
@@ -390,6 +391,31 @@ class KnowledgeBase:
         """
         wanted = [ids] if isinstance(ids, str) else [word(id, "ids") for id in ids]
         set_access(self._folder, wanted, checked_groups(groups))
+
+    def audit(self, groups: Iterable[str], *, questions: int = 20, seed: int = 0) -> Audit:
+        """Return what groups can see, and check on sampled questions that nothing else shows through.
+
+        The words of chunks that they can see, and of such that they cannot, are asked; both legs have to answer as an
+        index that is built, in memory, of what they can see.
+
+        Parameters
+        ----------
+        groups : iterable of str
+        questions : int, default 20
+        seed : int, default 0
+            Of the sample.
+        """
+        asked = checked_groups(groups)
+        folder = self._folder
+        everything = folder.snapshot()
+        return audit(
+            everything,
+            folder.views.of(everything, asked),
+            asked,
+            encoder=self.encoder,
+            questions=integer(questions, "questions", at_least=0),
+            seed=integer(seed, "seed", at_least=0),
+        )
 
     def sync(
         self,

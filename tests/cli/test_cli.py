@@ -149,6 +149,14 @@ def test_who_may_see_what(tmp_path, kb, capsys):
     assert len(json_of(capsys, "search", kb, "pump", *options, "crew")["hits"]) == 2
 
 
+def test_an_audit_says_who_sees_what(kb, capsys):
+    run(capsys, "grant", kb, "docs/pumps.md", "--to", "crew")
+    said = run(capsys, "audit", kb, "--groups", "crew").out.splitlines()
+    assert said[0] == "docs/pumps.md"
+    assert said[-1].startswith("1 documents seen, 1 hidden; 2 questions asked, 0 answered otherwise")
+    assert json_of(capsys, "audit", kb, "--groups", "")["documents"] == []
+
+
 def test_a_condition_narrows_a_search(kb, capsys):
     options = ("--max-distance", "2", "--rerank", "none", "--where")
     hits = json_of(capsys, "search", kb, "pump", *options, 'id prefix "docs/s"')["hits"]

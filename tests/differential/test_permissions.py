@@ -176,3 +176,21 @@ def test_many_askers_share_what_is_known_of_them(kb):
     for n in range(200):
         kb.search("number", groups=[f"g{n}", "crew"])
     assert len(views._views) <= 65
+
+
+def test_an_audit_lists_what_is_seen_and_finds_what_shows_through(kb, monkeypatch):
+    found = kb.audit(["crew"], questions=8)
+    assert (found.groups, found.documents, found.hidden, found.leaks) == (("crew",), ("d000", "d001"), 2, ())
+    assert found.questions == 8
+    assert kb.audit([]).documents == ()
+    assert kb.audit(GROUPS).hidden == 1
+    permitted = type(kb._folder.snapshot()).permitted
+
+    def careless(self, may_see, failed):
+        view = permitted(self, may_see, failed)
+        view.bm25 = self.bm25  # statistics, and rows, of everything
+        return view
+
+    monkeypatch.setattr(type(kb._folder.snapshot()), "permitted", careless)
+    kb._folder.views._views.clear()
+    assert any("the bm25 leg answers" in leak for leak in kb.audit(["crew"], questions=8).leaks)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pincite import __version__
-from pincite.cli import cite, context, delete, eval, grant, index, ledger, models, retry, search, status, sync
+from pincite.cli import audit, cite, context, delete, eval, grant, index, ledger, models, retry, search, status, sync
 from pincite.cli.arguments import print_json, tell
 from pincite.errors import PinciteError
 
@@ -23,6 +23,7 @@ VERBS: dict[str, Any] = {
     "sync": sync,
     "delete": delete,
     "grant": grant,
+    "audit": audit,
     "retry": retry,
     "search": search,
     "context": context,
