@@ -421,6 +421,7 @@ class KnowledgeBase:
         self,
         sources: str | Iterable[str] | None = None,
         *,
+        groups: Iterable[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         allow_empty: bool = False,
         progress: bool | Progress = True,
@@ -434,6 +435,8 @@ class KnowledgeBase:
         ----------
         sources : str or iterable of str, optional
             By name: see `Status.sources`; by default all. `add` a folder first.
+        groups : iterable of str, optional
+            Who may see the documents that are new; others keep their groups.
         metadata : dict, optional
             Of the documents, as for `add`.
         allow_empty : bool, default False
@@ -455,6 +458,7 @@ class KnowledgeBase:
             self._folder,
             self.encoder,
             [sources] if isinstance(sources, str) else sources,
+            groups=None if groups is None else checked_groups(groups),
             metadata=None if metadata is None else checked_metadata(metadata, "metadata"),
             allow_empty=flag(allow_empty, "allow_empty"),
             progress=progress,

@@ -164,6 +164,23 @@ def test_failures_are_counted_for_those_who_may_see_them(kb, tmp_path):
         assert (result.coverage.failed, result.complete) == (failed, not failed)
 
 
+def test_new_files_of_a_source_get_the_groups_of_the_sync_and_others_keep_theirs(kb, tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_text("A number.\n")
+    kb.add(folder, groups=["office"], progress=False)
+    (folder / "b.md").write_text("A number too.\n")
+    kb.sync(progress=False)
+    assert "docs/b.md" not in ids(kb, GROUPS)
+    assert kb.status().without_groups == 2  # d003, which was added without, and docs/b.md
+    (folder / "c.md").write_text("Another number.\n")
+    kb.sync(groups=["deck"], progress=False)
+    assert ids(kb, ["deck"]) == ["docs/c.md"]
+    assert "docs/a.md" in ids(kb, ["office"])
+    kb.grant("docs/b.md", ["deck"])
+    assert ids(kb, ["deck"]) == ["docs/b.md", "docs/c.md"]
+
+
 def test_a_grant_of_something_unknown_changes_nothing(kb):
     with pytest.raises(InvalidInputError, match="no document 'd999'"):
         kb.grant(["d000", "d999"], ["office"])

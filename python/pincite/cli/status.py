@@ -46,6 +46,7 @@ def run(given: argparse.Namespace) -> int:
         "characters": f"{status.characters:,}",
         "chunks": f"{status.chunks:,} ({status.config['strategy']}, target {status.config['target']})",
         "failed": f"{len(status.failed):,}",
+        **({"unseen": f"{status.without_groups:,} documents have no groups"} if status.without_groups else {}),
         "truncated": f"{status.truncated_tokens:,} word pieces",
         "unknown": f"{status.unknown_tokens:,} words",
         "encoder": encoder,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import pincite
-from pincite.cli.arguments import add_json, add_kb, print_json, tell
+from pincite.cli.arguments import add_json, add_kb, groups_of, print_json, tell
 from pincite.cli.ingesting import progress_of, report_as_json, tell_what_is_not_in
 
 HELP = "make the documents of folders equal to their files: what is new or changed comes in, what is gone goes"
@@ -16,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     add_kb(parser)
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="by name, as the status lists them (default: all)")
+    parser.add_argument("--groups", type=groups_of, metavar="A,B", help="who may see the documents that are new")
     parser.add_argument("--allow-empty", action="store_true", help="take a folder that holds no file at its word")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     add_json(parser)
@@ -24,7 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Sync, and say what became of each document that is not in; exit code 1 where a source is in trouble."""
     with pincite.open(given.kb, report=tell) as kb:
-        report = kb.sync(given.sources or None, allow_empty=given.allow_empty, progress=progress_of(given, "syncing"))
+        report = kb.sync(
+            given.sources or None,
+            groups=given.groups,
+            allow_empty=given.allow_empty,
+            progress=progress_of(given, "syncing"),
+        )
     if given.json:
         print_json(report_as_json(report))
     else:

@@ -313,6 +313,15 @@ class Catalog:
             raise self._damaged("the groups of a document do not have their checksum")
         return epoch, {row["id"]: frozenset(json.loads(row["groups"])) for row in rows}
 
+    def without_groups(self) -> int:
+        """Return how many documents have no groups while the index has; else 0."""
+        if not self.epoch():
+            return 0
+        return int(self._rows(
+            "SELECT count(*) AS n FROM documents WHERE died IS NULL AND id NOT IN"
+            " (SELECT id FROM access WHERE groups <> '[]')"
+        )[0]["n"])  # fmt: skip
+
     def totals(self) -> dict[str, int]:
         """Return counts over the live documents, made from what is there."""
         row = self._rows(

@@ -119,6 +119,8 @@ class Ingestion:
         Kept with each file's document; None: a file keeps what it had.
     groups : iterable of str or None
         Who may see the documents; None: who might before.
+    only_new : bool
+        Whether the groups are those of new documents alone.
     progress : callable, optional
         Told the bytes that are done, as the documents' sizes count them, and the document's id.
     """
@@ -131,6 +133,8 @@ class Ingestion:
         metadata: Mapping[str, Any] | None,
         groups: Iterable[str] | None,
         progress: Callable[[float, str], None] | None,
+        *,
+        only_new: bool = False,
     ) -> None:
         self.report = IngestReport(generation=folder.snapshot().generation)
         self._folder = folder
@@ -139,6 +143,7 @@ class Ingestion:
         self._metadata = metadata
         self._groups = None if groups is None else frozenset(groups)
         self._access = {} if self._groups is None else folder.catalog.access()[1]
+        self._only_new = only_new
         self._granted: dict[str, frozenset[str]] = {}
         self._progress = progress or (lambda done, id: None)
         self._had_failed = {failure.id for failure in folder.catalog.failures()}
@@ -160,9 +165,10 @@ class Ingestion:
         return self.report
 
     def _take(self, item: FoundFile | Document) -> None:
-        if self._groups is not None and self._access.get(item.id) != self._groups:
-            self._granted[item.id] = self._groups
         live = self._folder.catalog.live(item.id)
+        keeps = self._only_new and (live is not None or item.id in self._access)
+        if self._groups is not None and self._access.get(item.id) != self._groups and not keeps:
+            self._granted[item.id] = self._groups
         metadata = self._metadata if self._metadata is not None else {} if live is None else live[1].metadata
         try:
             if isinstance(item, Document):

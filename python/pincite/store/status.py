@@ -30,6 +30,8 @@ class Status:
         Word pieces of chunks that the encoder's window cut off, and words that it has no pieces for.
     failed : tuple of FailureRecord
         Documents that could not be indexed.
+    without_groups : int
+        Documents that nobody sees who comes with groups, in an index that has groups; else 0.
     segments : int
     nbytes : int
         On disk, all files.
@@ -49,6 +51,7 @@ class Status:
     truncated_tokens: int
     unknown_tokens: int
     failed: tuple[FailureRecord, ...]
+    without_groups: int
     segments: int
     nbytes: int
     encoder: Mapping[str, Any] | None
@@ -70,6 +73,7 @@ class Status:
                  "first_failed": failure.first_failed, "last_failed": failure.last_failed}
                 for failure in self.failed
             ],
+            "without_groups": self.without_groups,
             "segments": self.segments,
             "nbytes": self.nbytes,
             "encoder": None if self.encoder is None else dict(self.encoder),
@@ -91,6 +95,7 @@ def status_of(folder: IndexFolder) -> Status:
         truncated_tokens=totals["truncated_tokens"],
         unknown_tokens=totals["unknown_tokens"],
         failed=tuple(folder.catalog.failures()),
+        without_groups=folder.catalog.without_groups(),
         segments=len(snapshot.segments),
         nbytes=_nbytes(folder.path),
         encoder=folder.encoder_stamp,

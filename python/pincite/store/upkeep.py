@@ -40,6 +40,7 @@ def sync_sources(
     sources: Iterable[str] | None,
     *,
     metadata: Mapping[str, Any] | None,
+    groups: frozenset[str] | None,
     allow_empty: bool,
     progress: bool | Progress,
 ) -> IngestReport:
@@ -50,7 +51,7 @@ def sync_sources(
         there = [root for root in roots.values() if root.is_dir()]
         found = discover(there, known=folder.catalog.sources(), index_folder=folder.path)
         found.files = [file for file in found.files if file.source in roots]
-        report = _ingest(folder, writer, encoder, found.files, metadata, progress)
+        report = _ingest(folder, writer, encoder, found.files, metadata, progress, groups=groups)
         compared = compare(roots, found, folder.catalog.live_files(), allow_empty=allow_empty)
         gone_failures = [
             failure.id
@@ -117,11 +118,13 @@ def _ingest(
     files: Sequence[FoundFile],
     metadata: Mapping[str, Any] | None,
     progress: bool | Progress,
+    *,
+    groups: frozenset[str] | None = None,
 ) -> IngestReport:
     if not files:  # no model is needed to see that nothing is there
         return IngestReport(generation=folder.snapshot().generation)
     with shown(progress, sum(file.nbytes for file in files)) as show:
-        return Ingestion(folder, writer, encoder(), metadata, None, show).run(files, {})
+        return Ingestion(folder, writer, encoder(), metadata, groups, show, only_new=True).run(files, {})
 
 
 def _roots(folder: IndexFolder, sources: Iterable[str] | None) -> dict[str, Path]:
