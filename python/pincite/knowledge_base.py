@@ -19,7 +19,7 @@ from pincite.cite.context import Context, NoAnswer, context_of
 from pincite.cite.resolve import Passage, resolve_uri
 from pincite.cite.verification import CurrentText, TextProvider
 from pincite.config import DEFAULT_ENCODER, DEFAULT_MAX_DISTANCE, IndexConfig
-from pincite.core.arguments import flag, integer, number, path_text, word
+from pincite.core.arguments import flag, integer, number, one_of, path_text, word
 from pincite.core.bm25 import BM25Index
 from pincite.core.chunking import chunk
 from pincite.errors import ExtractionError, InvalidInputError, PinciteError
@@ -504,6 +504,7 @@ class KnowledgeBase:
         max_absent: float | None = None,
         where: Condition | Mapping[str, Any] | str | None = None,
         groups: Iterable[str] | None = None,
+        statistics: Literal["visible", "global"] = "visible",
     ) -> SearchResult:
         """Find the passages that answer a question.
 
@@ -537,6 +538,9 @@ class KnowledgeBase:
             Of the asker: see `grant`. The result is that of an index which holds only what they may see: ids, order,
             scores, counts and coverage (not timings, `plan` and generation). An index with groups has to be given some;
             none at all see nothing.
+        statistics : {"visible", "global"}, default "visible"
+            "global" ranks what the asker may see by the word statistics of all documents. It leaks: scores and order
+            then tell how frequent a word is in documents that the asker may not see.
 
         Returns
         -------
@@ -567,8 +571,10 @@ class KnowledgeBase:
                 raise InvalidInputError(f"min_logit is {min_logit}, rerank is {rerank!r}: only reranking gives logits")
         if max_absent is not None and not 0.0 <= (max_absent := number(max_absent, "max_absent")) <= 1.0:
             raise InvalidInputError(f"max_absent is {max_absent}, wanted 0 to 1 (a share of the weight), or None")
+        everything = self._folder.snapshot()
+        view = self._folder.views.of(everything, groups)
         return search(
-            self._folder.views.of(self._folder.snapshot(), groups),
+            everything if one_of(statistics, "statistics", ("visible", "global")) == "global" else view,
             question,
             encoder=self.encoder,
             reranker=self.reranker,
@@ -579,6 +585,7 @@ class KnowledgeBase:
             min_logit=min_logit,
             max_absent=max_absent,
             where=None if where is None else condition_of(where),
+            within=view if statistics == "global" and groups is not None else None,
         )
 
     def context(

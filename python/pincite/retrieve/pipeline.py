@@ -36,19 +36,24 @@ def search(
     min_logit: float | None = None,
     max_absent: float | None = None,
     where: Condition | None = None,
+    within: Snapshot | None = None,
 ) -> SearchResult:
-    """Answer a question from one generation; `encoder` and `reranker` are called when they are needed."""
+    """Answer a question from one generation; `encoder` and `reranker` are called when they are needed.
+
+    With `within`, a view of that generation, only what it shows is found, by the statistics of everything.
+    """
     clock = _Clock()
-    if not len(snapshot):
-        return _result(snapshot, question, clock, reason=f'the index is empty; there is nothing for "{question}"',
+    shown = snapshot if within is None else within
+    if not len(shown):
+        return _result(shown, question, clock, reason=f'the index is empty; there is nothing for "{question}"',
                        plan=Plan((), candidates, RRF_K, max_distance, "none", 0, 0, min_logit, max_absent))  # fmt: skip
-    selection = None if where is None else snapshot.select(where)
+    selection = shown.select(where) if where is not None else None if within is None else within.everything()
     if selection is not None:
         clock.lap("filter")
         if not selection.documents:
             nowhere = Plan((), candidates, RRF_K, max_distance, "none", 0, 0, min_logit, max_absent, where)
             reason = f'no document fulfils the condition; there is nothing for "{question}"'
-            return _result(snapshot, question, clock, plan=nowhere, reason=reason, selection=selection)
+            return _result(shown, question, clock, plan=nowhere, reason=reason, selection=selection)
     rows = None if selection is None else selection.rows
     model = encoder()
     clock.lap("load_models")
@@ -92,7 +97,7 @@ def search(
         LegPlan(leg.name, leg.path, len(snapshot.segments), searched, len(leg.scores)) for leg in (words, dense)
     )
     return _result(
-        snapshot,
+        shown,
         question,
         clock,
         hits=hits,

@@ -161,6 +161,12 @@ class Snapshot:
             self._selections[key] = found
         return found
 
+    def everything(self) -> Selection:
+        """Return all chunks that are alive."""
+        pairs = zip(self.segments, self.visible, strict=True)
+        rows = [np.ones(len(segment), dtype=np.bool_) if visible is None else visible for segment, visible in pairs]
+        return Selection(self.totals["documents"], rows)
+
     def _known_fields(self) -> Fields:
         """Return the fields of all documents: read at the first condition, after a commit those of new ones alone."""
         if self._fields is None:
