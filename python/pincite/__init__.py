@@ -85,6 +85,7 @@ _LAZY = {
     "DocumentLedger": "store.ledger",
     "DocumentOutcome": "store.ingest",
     "Encoder": "models.encoder",
+    "F": "filters",
     "GoldSet": "evaluation.gold",
     "Hit": "retrieve.result",
     "IngestReport": "store.ingest",

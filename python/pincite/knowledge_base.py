@@ -6,9 +6,10 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -16,17 +17,20 @@ from typing import Any, Literal, Self
 from pincite.cite.citation import Citation, cite
 from pincite.cite.context import Context, NoAnswer, context_of
 from pincite.cite.resolve import Passage, resolve_uri
-from pincite.cite.verification import CurrentText
+from pincite.cite.verification import CurrentText, TextProvider
 from pincite.config import DEFAULT_ENCODER, DEFAULT_MAX_DISTANCE, IndexConfig
-from pincite.core.arguments import flag, integer, number, path_text, word
+from pincite.core.arguments import flag, integer, number, one_of, path_text, word
 from pincite.core.bm25 import BM25Index
 from pincite.core.chunking import chunk
 from pincite.errors import ExtractionError, InvalidInputError, PinciteError
 from pincite.extract import extract
+from pincite.filters import Condition, condition_of
 from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
+from pincite.retrieve.audit import Audit, audit
 from pincite.retrieve.pipeline import CANDIDATES, search
 from pincite.retrieve.result import RerankOrder, SearchResult
+from pincite.store.access import checked_groups
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import Ingestion, IngestReport
@@ -35,7 +39,9 @@ from pincite.store.preparing import checked_metadata, document_bytes, sorted_out
 from pincite.store.progress import Progress, shown
 from pincite.store.snapshot import Snapshot
 from pincite.store.sources import FoundFile, discover, file_of, ids_of_file, missing_files
+from pincite.store.stale import StaleDocument, stale_documents
 from pincite.store.status import Status, status_of
+from pincite.store.upkeep import delete_documents, require_known, retry_failed, set_access, sync_sources
 from pincite.types import Document, TextEncoder, TextReranker
 
 __all__ = ["KnowledgeBase", "Status", "open", "resolve"]
@@ -197,9 +203,19 @@ class KnowledgeBase:
         """The number of the last commit."""
         return self._folder.snapshot().generation
 
-    def snapshot(self) -> Snapshot:
-        """Return the generation that a search would see now: what `pincite.evaluate` reads."""
-        return self._folder.snapshot()
+    def snapshot(self, *, groups: Iterable[str] | None = None) -> Snapshot:
+        """Return the generation that a search with these groups would see now; without groups, all of it.
+
+        What `pincite.evaluate` reads. It is for whoever runs the index, as are `status`, `ledger` and `stale`, which
+        are about all documents.
+        """
+        folder = self._folder
+        return folder.snapshot() if groups is None else folder.views.of(folder.snapshot(), groups)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether it was ever said who may see what: then questions have to come with groups."""
+        return self._folder.catalog.epoch() > 0
 
     def encoder(self) -> TextEncoder:
         """Return the embedding model, loaded at the first call and compared with the index's own.
@@ -248,6 +264,7 @@ class KnowledgeBase:
         paths_or_documents: Any,
         *,
         name: str | None = None,
+        groups: Iterable[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         progress: bool | Progress = True,
     ) -> IngestReport:
@@ -264,8 +281,10 @@ class KnowledgeBase:
             its folder and its path below it.
         name : str, optional
             What to call the folder, where its own name will not do.
+        groups : iterable of str, optional
+            Who may see the documents: see `grant`. Without it, a document keeps the groups that it had.
         metadata : dict, optional
-            Kept with each document, as JSON.
+            Kept with each document, as JSON. Without it a file keeps what it had.
         progress : bool or callable, default True
             Show a bar where standard error is a terminal; or call this with the bytes done, all bytes, and an id.
 
@@ -288,12 +307,11 @@ class KnowledgeBase:
         """
         started = time.perf_counter()
         paths, documents = sorted_out(paths_or_documents)
-        shared = checked_metadata(metadata or {}, "metadata")
+        shared = None if metadata is None else checked_metadata(metadata, "metadata")
+        allowed = None if groups is None else checked_groups(groups)
         documents = [
-            replace(
-                document, metadata={**shared, **checked_metadata(document.metadata, f"metadata of {document.id!r}")}
-            )
-            for document in documents
+            replace(each, metadata={**(shared or {}), **checked_metadata(each.metadata, f"metadata of {each.id!r}")})
+            for each in documents
         ]
         folder = self._folder
         with folder.writer() as writer:
@@ -301,12 +319,178 @@ class KnowledgeBase:
             items: list[FoundFile | Document] = [*found.files, *documents]
             total = sum(item.nbytes if isinstance(item, FoundFile) else len(document_bytes(item)) for item in items)
             with shown(progress, total) as show:
-                run = Ingestion(folder, writer, self.encoder(), shared, show)
+                run = Ingestion(folder, writer, self.encoder(), shared, allowed, show)
                 report = run.run(items, found.sources)
             report.missing = missing_files(paths, folder.catalog.live_files(), folder.catalog.sources())
         report.ignored = found.ignored
         report.seconds = time.perf_counter() - started
         return report
+
+    def update(
+        self,
+        documents: Document | Iterable[Document],
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        progress: bool | Progress = True,
+    ) -> IngestReport:
+        """Replace documents that the index has: `add`, but an id that is not there is an error and nothing is written.
+
+        Raises
+        ------
+        InvalidInputError
+            If the index has no document of some id, beside what `add` raises.
+        """
+        _, given = sorted_out(documents)
+        require_known(self._folder, [document.id for document in given], "add takes new ones")
+        return self.add(given, metadata=metadata, progress=progress)
+
+    def delete(self, ids: str | Iterable[str]) -> IngestReport:
+        """Take documents out, in one commit: no search finds them from then on, and nothing counts them.
+
+        Their files stay where they are, and the next `add` or `sync` of their folder brings them back.
+
+        Parameters
+        ----------
+        ids : str or iterable of str
+            Of documents that are indexed or have failed.
+
+        Returns
+        -------
+        IngestReport
+            With `deleted` and `generation`.
+
+        Raises
+        ------
+        InvalidInputError
+            If the index has no document of some id; then nothing is deleted.
+        IndexLockedError
+            If another process is writing.
+        """
+        wanted = [ids] if isinstance(ids, str) else [word(id, "ids") for id in ids]
+        return delete_documents(self._folder, wanted)
+
+    def grant(self, ids: str | Iterable[str], groups: Iterable[str]) -> None:
+        """Say who may see documents, instead of who might before; at once, in every process, without indexing anything.
+
+        From the first grant on, an index has groups, and every question has to come with those of its asker. A document
+        is seen by whoever is in one of its groups; one without groups by nobody.
+
+        Parameters
+        ----------
+        ids : str or iterable of str
+            Of documents that are indexed or have failed.
+        groups : iterable of str
+            Names of your own; none at all hides the documents.
+
+        Raises
+        ------
+        InvalidInputError
+            If the index has no document of some id; then nothing is changed.
+        IndexLockedError
+            If another process is writing.
+        """
+        wanted = [ids] if isinstance(ids, str) else [word(id, "ids") for id in ids]
+        set_access(self._folder, wanted, checked_groups(groups))
+
+    def audit(self, groups: Iterable[str], *, questions: int = 20, seed: int = 0) -> Audit:
+        """Return what groups can see, and check on sampled questions that nothing else shows through.
+
+        The words of chunks that they can see, and of such that they cannot, are asked; both legs have to answer as an
+        index that is built, in memory, of what they can see.
+
+        Parameters
+        ----------
+        groups : iterable of str
+        questions : int, default 20
+        seed : int, default 0
+            Of the sample.
+        """
+        asked = checked_groups(groups)
+        folder = self._folder
+        everything = folder.snapshot()
+        return audit(
+            everything,
+            folder.views.of(everything, asked),
+            asked,
+            encoder=self.encoder,
+            questions=integer(questions, "questions", at_least=0),
+            seed=integer(seed, "seed", at_least=0),
+        )
+
+    def sync(
+        self,
+        sources: str | Iterable[str] | None = None,
+        *,
+        groups: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        allow_empty: bool = False,
+        progress: bool | Progress = True,
+    ) -> IngestReport:
+        """Make the documents of folders equal to their files: new and changed ones come in, those that are gone go.
+
+        A source whose folder is not there, cannot be read, or holds no file any more keeps its documents; its trouble
+        is in the report and in `status`, until a sync succeeds.
+
+        Parameters
+        ----------
+        sources : str or iterable of str, optional
+            By name: see `Status.sources`; by default all. `add` a folder first.
+        groups : iterable of str, optional
+            Who may see the documents that are new; others keep their groups.
+        metadata : dict, optional
+            Of the documents, as for `add`.
+        allow_empty : bool, default False
+            Take a folder that holds no file at its word.
+        progress : bool or callable, default True
+            As for `add`.
+
+        Returns
+        -------
+        IngestReport
+            With `deleted` and `troubles`.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such source, beside what `add` raises.
+        """
+        return sync_sources(
+            self._folder,
+            self.encoder,
+            [sources] if isinstance(sources, str) else sources,
+            groups=None if groups is None else checked_groups(groups),
+            metadata=None if metadata is None else checked_metadata(metadata, "metadata"),
+            allow_empty=flag(allow_empty, "allow_empty"),
+            progress=progress,
+        )
+
+    def retry(self, ids: Iterable[str] | None = None, *, progress: bool | Progress = True) -> IngestReport:
+        """Try files again that failed.
+
+        Parameters
+        ----------
+        ids : iterable of str, optional
+            By default all that failed and were read from files; documents that were given as texts have to be given
+            again.
+
+        Raises
+        ------
+        InvalidInputError
+            If one of them has not failed, or was not read from a file.
+        """
+        return retry_failed(self._folder, self.encoder, ids, progress=progress)
+
+    def stale(self, *, older_than: float | timedelta | None = None) -> list[StaleDocument]:
+        """Return the documents that may not say what is so any more, by id, each with the reasons.
+
+        Parameters
+        ----------
+        older_than : timedelta or float, optional
+            Or seconds: documents whose source was not compared for longer, and documents that were given as texts
+            longer ago. Without it: those that failed since, those that an older extractor or chunker made, and those of
+            a source in trouble.
+        """
+        return stale_documents(self._folder, older_than)
 
     def search(
         self,
@@ -318,6 +502,9 @@ class KnowledgeBase:
         candidates: int = CANDIDATES,
         min_logit: float | None = None,
         max_absent: float | None = None,
+        where: Condition | Mapping[str, Any] | str | None = None,
+        groups: Iterable[str] | None = None,
+        statistics: Literal["visible", "global"] = "visible",
     ) -> SearchResult:
         """Find the passages that answer a question.
 
@@ -336,13 +523,24 @@ class KnowledgeBase:
             True and "fused": the reranker's order fused with the hybrid one; "pure": its order alone; False and "none":
             the hybrid order, without the reranker.
         candidates : int, default 50
-            Wanted of each leg.
+            Wanted of each leg; at least `k`.
         min_logit : float, optional
             A second stage: a passage whose rerank logit is below it is no answer. Only reranked passages have one.
         max_absent : float, optional
             A second stage as well: a passage that lacks more than this share, 0 to 1, of the weight of the question's
             words is no answer: see `Hit.absent_weight`. Both are off by default, as neither suits questions in other
             words than the documents'; `pincite.evaluation.calibrate` sets them.
+        where : Condition, dict or str, optional
+            Only documents that fulfil it are searched: ``F("lang") == "de"``, its `to_dict`, or a text such as
+            ``'lang == "de" and modified >= 2024-01-01'``. It reaches inside both legs, so `k` passages are returned as
+            long as so many fulfil it. Word statistics are those of all documents that may be seen.
+        groups : iterable of str, optional
+            Of the asker: see `grant`. The result is that of an index which holds only what they may see: ids, order,
+            scores, counts and coverage (not timings, `plan` and generation). An index with groups has to be given some;
+            none at all see nothing.
+        statistics : {"visible", "global"}, default "visible"
+            "global" ranks what the asker may see by the word statistics of all documents. It leaks: scores and order
+            then tell how frequent a word is in documents that the asker may not see.
 
         Returns
         -------
@@ -358,6 +556,7 @@ class KnowledgeBase:
         """
         if not word(question, "question").strip():
             raise InvalidInputError(f"the question is {question!r}, wanted some words")
+        k = integer(k, "k", at_least=1)
         if max_distance is not None:
             max_distance = number(max_distance, "max_distance")
             if not 0.0 <= max_distance <= 2.0:
@@ -372,17 +571,21 @@ class KnowledgeBase:
                 raise InvalidInputError(f"min_logit is {min_logit}, rerank is {rerank!r}: only reranking gives logits")
         if max_absent is not None and not 0.0 <= (max_absent := number(max_absent, "max_absent")) <= 1.0:
             raise InvalidInputError(f"max_absent is {max_absent}, wanted 0 to 1 (a share of the weight), or None")
+        everything = self._folder.snapshot()
+        view = self._folder.views.of(everything, groups)
         return search(
-            self._folder.snapshot(),
+            everything if one_of(statistics, "statistics", ("visible", "global")) == "global" else view,
             question,
             encoder=self.encoder,
             reranker=self.reranker,
-            k=integer(k, "k", at_least=1),
+            k=k,
             max_distance=max_distance,
-            candidates=integer(candidates, "candidates", at_least=1),
+            candidates=max(k, integer(candidates, "candidates", at_least=1)),  # or legs that agree would leave fewer
             order=RERANK_ORDERS[rerank],
             min_logit=min_logit,
             max_absent=max_absent,
+            where=None if where is None else condition_of(where),
+            within=view if statistics == "global" and groups is not None else None,
         )
 
     def context(
@@ -395,6 +598,8 @@ class KnowledgeBase:
         candidates: int = CANDIDATES,
         min_logit: float | None = None,
         max_absent: float | None = None,
+        where: Condition | Mapping[str, Any] | str | None = None,
+        groups: Iterable[str] | None = None,
     ) -> Context | NoAnswer:
         """Return what a language model needs to answer a question, or the reason not to call one.
 
@@ -413,40 +618,54 @@ class KnowledgeBase:
             candidates=candidates,
             min_logit=min_logit,
             max_absent=max_absent,
+            where=where,
+            groups=groups,
         )
-        return context_of(result, self.citations(result))
+        return context_of(result, self.citations(result, groups=groups))
 
-    def citations(self, result: SearchResult) -> tuple[Citation, ...]:
-        """Return the citations of a result's hits, numbered from 1."""
+    def citations(self, result: SearchResult, *, groups: Iterable[str] | None = None) -> tuple[Citation, ...]:
+        """Return the citations of a result's hits, numbered from 1; `groups` as for the search.
+
+        Whether a citation still holds is looked up with these groups, by who may see what at that time.
+        """
         sources = self._folder.catalog.sources()
+        texts = self._seen_by(groups)
         return tuple(
-            cite(hit, number=number, path=file_of(hit.document, sources), texts=self)
+            cite(hit, number=number, path=file_of(hit.document, sources), texts=texts)
             for number, hit in enumerate(result, start=1)
         )
 
-    def resolve(self, uri: str) -> Passage:
+    def resolve(self, uri: str, *, groups: Iterable[str] | None = None) -> Passage:
         """Return the passage that the URI of a citation names.
 
         Parameters
         ----------
         uri : str
             `Citation.uri` or `Citation.href`; without a fragment, the whole document.
+        groups : iterable of str, optional
+            Of the asker, as for `search`.
 
         Raises
         ------
         InvalidInputError
-            If the URI cannot be read.
+            If the URI cannot be read, or the index has groups and none are given.
         PassageNotFoundError
-            If the index has no such document.
+            If the index has no such document that may be seen.
         """
-        folder = self._folder
+        folder, views = self._folder, self._folder.views
+        allowed = views.checked(groups)
         ids = ids_of_file(word(uri, "uri"), folder.catalog.sources())
-        return resolve_uri(uri, folder=folder, ids=ids)
+        return resolve_uri(uri, folder=folder, ids=ids, may_see=lambda id: views.may_see(id, allowed))
 
-    def current_text(self, document_id: str, *, against: Literal["index", "source"]) -> CurrentText | None:
-        """Return a document's canonical text as the index has it, or as its file says now; None if it is gone."""
+    def current_text(
+        self, document_id: str, *, against: Literal["index", "source"], groups: Iterable[str] | None = None
+    ) -> CurrentText | None:
+        """Return a document's canonical text as the index has it, or as its file says now; None if it is gone.
+
+        `groups` as for `search`: what they may not see is gone.
+        """
         found = self._folder.find(word(document_id, "document_id"))
-        if found is None:
+        if not self._folder.views.may_see(document_id, groups) or found is None:
             return None
         record, segment, number = found
         path = file_of(record, self._folder.catalog.sources())
@@ -456,6 +675,10 @@ class KnowledgeBase:
             except (OSError, ExtractionError):
                 return None
         return CurrentText(segment.texts.text(number))
+
+    def _seen_by(self, groups: Iterable[str] | None) -> TextProvider:
+        allowed = self._folder.views.checked(groups)
+        return self if allowed is None else _SeenBy(self, allowed)
 
     def status(self) -> Status:
         """Return what the index holds."""
@@ -470,3 +693,15 @@ class KnowledgeBase:
         snapshot = folder.snapshot()
         documents = folder.catalog.documents(snapshot.generation)
         return ledger_of(snapshot, documents, folder.catalog.failures(), strategy=folder.config.strategy)
+
+
+class _SeenBy:
+    """A knowledge base as some groups see it, by who may see what when it is asked."""
+
+    def __init__(self, kb: KnowledgeBase, groups: frozenset[str]) -> None:
+        self._kb = kb
+        self._groups = groups
+
+    def current_text(self, document_id: str, *, against: Literal["index", "source"]) -> CurrentText | None:
+        """Return the text of a document that may be seen."""
+        return self._kb.current_text(document_id, against=against, groups=self._groups)

@@ -102,6 +102,77 @@ def test_status_and_ledger(kb, capsys):
     assert {document["id"]: document["length"] for document in ledger["documents"]}["docs/pumps.md"] == 39
 
 
+def test_what_is_gone_goes_with_a_sync(tmp_path, kb, capsys):
+    (tmp_path / "docs" / "sails.md").unlink()
+    said = run(capsys, "sync", kb)
+    assert said.out.startswith("0 added, 0 updated, 1 unchanged, 1 failed, 1 deleted; generation ")
+    assert json_of(capsys, "sync", kb, "docs", "--quiet")["deleted"] == []
+    assert "synced 20" in run(capsys, "status", kb).out
+    (tmp_path / "docs").rename(tmp_path / "away")
+    said = run(capsys, "sync", kb, code=1)
+    assert "trouble: docs: " in said.err
+    assert "is not there; its documents are kept as they are" in said.err
+    assert "BROKEN since: " in run(capsys, "status", kb).out
+    assert json_of(capsys, "status", kb, "--stale")["stale"][0]["reasons"] == ["source"]
+
+
+def test_delete_takes_out_what_is_named(kb, capsys):
+    assert run(capsys, "delete", kb, "docs/sails.md").out.startswith("1 deleted; generation ")
+    assert json_of(capsys, "status", kb)["documents"] == 1
+    assert "no document 'docs/sails.md'" in run(capsys, "delete", kb, "docs/pumps.md", "docs/sails.md", code=1).err
+    assert json_of(capsys, "delete", kb, "docs/pumps.md")["deleted"] == ["docs/pumps.md"]
+
+
+def test_what_failed_is_listed_and_tried_again(tmp_path, kb, capsys):
+    assert run(capsys, "retry", kb, code=1).out.startswith("0 indexed, 1 failed again; ")
+    assert "docs/logo.png: unsupported: " in run(capsys, "status", kb, "--failed").out
+    assert json_of(capsys, "status", kb, "--failed")["failed"][0]["attempts"] == 2
+    (tmp_path / "docs" / "ropes.md").write_bytes(b"")
+    run(capsys, "index", tmp_path / "docs", "--into", kb, "--quiet")
+    (tmp_path / "docs" / "ropes.md").write_text("A rope.\n")
+    assert json_of(capsys, "retry", kb, "docs/ropes.md", "--quiet")["counts"]["added"] == 1
+
+
+def test_who_may_see_what(tmp_path, kb, capsys):
+    run(capsys, "grant", kb, "docs/pumps.md", "--to", "crew, office")
+    assert "has groups and none were given" in run(capsys, "search", kb, "pump", code=1).err
+    options = ("--max-distance", "2", "--rerank", "none", "--groups")
+    assert json_of(capsys, "search", kb, "pump", *options, "office")["hits"][0]["document_id"] == "docs/pumps.md"
+    uri = json_of(capsys, "search", kb, "pump", *options, "office")["hits"][0]["citation"]["uri"]
+    assert "stops at 80" in run(capsys, "cite", kb, uri, "--groups", "crew").out
+    run(capsys, "cite", kb, uri, "--groups", "strangers", code=1)
+    assert json_of(capsys, "search", kb, "pump", *options, "", code=3)["hits"] == []
+    assert run(capsys, "context", kb, "sail", *options, "crew").out.count("docs/sails.md") == 0
+    assert run(capsys, "grant", kb, "docs/pumps.md", "--to", "").out == "1 documents: seen by nobody\n"
+    run(capsys, "search", kb, "pump", *options, "crew,office", code=3)
+    run(capsys, "index", tmp_path / "docs", "--into", kb, "--groups", "crew", "--quiet")
+    assert len(json_of(capsys, "search", kb, "pump", *options, "crew")["hits"]) == 2
+
+
+def test_an_audit_says_who_sees_what(kb, capsys):
+    run(capsys, "grant", kb, "docs/pumps.md", "--to", "crew")
+    said = run(capsys, "audit", kb, "--groups", "crew").out.splitlines()
+    assert said[0] == "docs/pumps.md"
+    assert said[-1].startswith("1 documents seen, 1 hidden; 2 questions asked, 0 answered otherwise")
+    assert json_of(capsys, "audit", kb, "--groups", "")["documents"] == []
+
+
+def test_a_condition_narrows_a_search(kb, capsys):
+    options = ("--max-distance", "2", "--rerank", "none", "--where")
+    hits = json_of(capsys, "search", kb, "pump", *options, 'id prefix "docs/s"')["hits"]
+    assert [hit["document_id"] for hit in hits] == ["docs/sails.md"]
+    assert "cannot be read at 'docs'" in run(capsys, "search", kb, "pump", *options, "id prefix docs", code=1).err
+
+
+def test_how_old_is_stale_is_asked_for(kb, capsys):
+    assert run(capsys, "status", kb, "--stale", "--older-than", "30d").out == ""
+    old = run(capsys, "status", kb, "--stale", "--older-than", "0m").out
+    assert "docs/pumps.md: age; confirmed 20" in old
+    assert "give --stale as well" in run(capsys, "status", kb, "--older-than", "1d", code=1).err
+    with pytest.raises(SystemExit):
+        main(["status", kb, "--stale", "--older-than", "soon"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -165,7 +236,7 @@ def test_no_name_writes_to_the_terminal(tmp_path, capsys):
 
 
 def test_a_log_gets_a_line_now_and_then(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("pincite.cli.index.SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("pincite.cli.ingesting.SECONDS_BETWEEN_LINES", 0.0)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("ship")
     said = run(capsys, "index", tmp_path / "docs", "--into", tmp_path / "kb")
@@ -230,7 +301,7 @@ def test_every_command_has_help_an_example_json_and_a_place_in_the_docs(name, co
 
 def test_every_module_of_the_room_is_a_verb():
     modules = {path.stem for path in (ROOT / "python/pincite/cli").glob("*.py")}
-    assert modules - {"__init__", "arguments"} == set(VERBS)
+    assert modules - {"__init__", "arguments", "ingesting"} == set(VERBS)
 
 
 def test_version(capsys):

@@ -64,6 +64,7 @@ def search(
     def best_first(scores: Mapping[int, float]) -> list[int]:
         return sorted(scores, key=lambda i: (-scores[i], chunks[i].document, chunks[i].start))
 
+    candidates = max(candidates, k)
     cosines = {i: math.fsum(a * b for a, b in zip(chunk.vector, vector, strict=True)) for i, chunk in enumerate(chunks)}
     legs = {"bm25": best_first(by_words)[:candidates], "dense": best_first(cosines)[:candidates]}
     fused = dict(zip(*rrf(list(legs.values()), k=60), strict=True))

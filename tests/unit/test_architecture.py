@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python" / "pincite"
 # From the ground up. A room may import itself and the rooms of lower floors, never one beside it on its floor.
 FLOORS = [
     {"errors"},
-    {"types", "config"},
+    {"types", "config", "filters"},
     {"core", "models", "extract"},
     {"store"},
     {"retrieve"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import unquote
@@ -58,7 +59,7 @@ class Passage:
         }
 
 
-def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str]) -> Passage:
+def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str], may_see: Callable[[str], bool]) -> Passage:
     """Return the passage that a URI names.
 
     Parameters
@@ -68,6 +69,8 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str]) -> Passage:
     folder : IndexFolder
     ids : list of str
         Further ids that the URI's document may have, such as that of the file at a file: URI.
+    may_see : callable
+        Says of a document, by id, whether it may be seen; another one is not there.
 
     Raises
     ------
@@ -78,7 +81,8 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str]) -> Passage:
     """
     document, fragment = parse_uri(uri)
     names = [*folder.catalog.live_ids(document), document, unquote(document), *ids]
-    found = [place for place in map(folder.find, dict.fromkeys(names)) if place is not None]
+    places = map(folder.find, dict.fromkeys(names))
+    found = [place for place in places if place is not None and may_see(place[0].id)]
     if not found:
         raise PassageNotFoundError(f"the index has no document {document!r}; `pincite ledger` lists those it has")
     md5 = None if fragment is None else fragment.md5

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pincite import __version__
-from pincite.cli import cite, context, eval, index, ledger, models, search, status
+from pincite.cli import audit, cite, context, delete, eval, grant, index, ledger, models, retry, search, status, sync
 from pincite.cli.arguments import print_json, tell
 from pincite.errors import PinciteError
 
@@ -20,6 +20,11 @@ __all__ = ["VERBS", "main"]
 
 VERBS: dict[str, Any] = {
     "index": index,
+    "sync": sync,
+    "delete": delete,
+    "grant": grant,
+    "audit": audit,
+    "retry": retry,
     "search": search,
     "context": context,
     "cite": cite,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from datetime import UTC, datetime
 from typing import Any
 
 import pincite
@@ -13,13 +14,17 @@ from pincite.config import DEFAULT_MAX_DISTANCE
 
 __all__ = [
     "NO_ANSWER",
+    "add_groups",
     "add_json",
     "add_kb",
     "add_question",
+    "groups_of",
+    "moment",
     "open_kb",
     "print_json",
     "question_options",
     "question_text",
+    "seconds_of",
     "tell",
 ]
 
@@ -36,6 +41,18 @@ def add_kb(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kb", metavar="KB", help="the index's folder")
 
 
+def add_groups(parser: argparse.ArgumentParser) -> None:
+    """Add the groups of the asker."""
+    parser.add_argument(
+        "--groups", type=groups_of, metavar="A,B", help="of the asker, with commas between them; '' sees nothing"
+    )
+
+
+def groups_of(text: str) -> list[str]:
+    """Return groups that were written with commas between them."""
+    return [group.strip() for group in text.split(",")] if text.strip() else []
+
+
 def add_question(parser: argparse.ArgumentParser) -> None:
     """Add what a search takes."""
     add_kb(parser)
@@ -50,6 +67,11 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         help="how the reranker's order is used: fused with the hybrid one, alone, or not at all (default: fused)",
     )  # fmt: skip
     parser.add_argument("--candidates", type=int, default=50, help="candidates of each leg (default: 50)")
+    add_groups(parser)
+    parser.add_argument(
+        "--where", metavar="CONDITION",
+        help="""search only documents that fulfil it, such as 'lang == "de" and modified >= 2024-01-01'""",
+    )  # fmt: skip
     parser.add_argument("--min-logit", type=float, metavar="L", help="the least rerank logit that is an answer")
     parser.add_argument(
         "--max-absent", type=float, metavar="SHARE",
@@ -74,6 +96,8 @@ def question_options(given: argparse.Namespace) -> dict[str, Any]:
         "candidates": given.candidates,
         "min_logit": given.min_logit,
         "max_absent": given.max_absent,
+        "where": given.where,
+        "groups": given.groups,
     }
 
 
@@ -94,6 +118,20 @@ def open_kb(given: argparse.Namespace) -> pincite.KnowledgeBase:
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
     print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def seconds_of(text: str) -> float:
+    """Return a length of time such as 90m, 12h or 30d in seconds."""
+    units = {"m": 60.0, "h": 3600.0, "d": 86400.0}
+    number, unit = text[:-1], text[-1:]
+    if unit not in units or not number.isdecimal():
+        raise argparse.ArgumentTypeError(f"given was {text!r}, wanted a number and m, h or d, such as 12h or 30d")
+    return int(number) * units[unit]
+
+
+def moment(seconds: float) -> str:
+    """Return a time, given in seconds since 1970, as people write it here."""
+    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def tell(line: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pincite.cli.arguments import add_json, add_kb, open_kb, print_json, tell
+from pincite.cli.arguments import add_groups, add_json, add_kb, open_kb, print_json, tell
 
 HELP = "print the passage that the URI of a citation names"
 EXAMPLE = "pincite cite kb 'docs/guide.md#char=120,480'"
@@ -14,13 +14,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     add_kb(parser)
     parser.add_argument("uri", metavar="URI", help="as `pincite search` prints it; quote it for the shell")
+    add_groups(parser)
     add_json(parser)
 
 
 def run(given: argparse.Namespace) -> int:
     """Resolve the URI; exit code 1 if the document has changed since it was made."""
     with open_kb(given) as kb:
-        passage = kb.resolve(given.uri)
+        passage = kb.resolve(given.uri, groups=given.groups)
     if given.json:
         print_json(passage.to_dict())
     else:

@@ -32,7 +32,7 @@ def run(given: argparse.Namespace) -> int:
     """Search, and print hits or the refusal."""
     with open_kb(given) as kb:
         result = kb.search(question_text(given), **question_options(given))
-        citations = kb.citations(result)
+        citations = kb.citations(result, groups=given.groups)
     if given.json:
         hits = [
             {**hit.to_dict(), "citation": citation.to_dict()} for hit, citation in zip(result, citations, strict=True)

@@ -118,8 +118,12 @@ class Indexed(Protocol):
     def config(self) -> IndexConfig:
         """How documents are cut and indexed."""
 
-    def snapshot(self) -> Snapshot:
-        """Return the generation that searches see."""
+    def snapshot(self, *, groups: Iterable[str] | None = None) -> Snapshot:
+        """Return the generation that searches with these groups see; without groups, all of it."""
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether questions have to come with groups."""
 
     def encoder(self) -> TextEncoder:
         """Return the embedding model."""
@@ -189,6 +193,17 @@ class IndexRetriever:
             "encoder": dict(self._kb.encoder().stamp) if uses_vectors else None,
             "reranker": dict(self._kb.reranker().stamp) if reranks else None,
         }
+
+    def seen_by(self, groups: Iterable[str]) -> IndexRetriever:
+        """Return the same pipeline over what groups see."""
+        rest = copy(self)
+        rest.snapshot = self._kb.snapshot(groups=groups)
+        return rest
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether questions have to come with groups."""
+        return self._kb.has_groups
 
     def without(self, keys: Iterable[RowKey]) -> IndexRetriever:
         """Return the same pipeline over this generation without some chunks."""

@@ -102,7 +102,7 @@ def evaluate(
     outcomes, milliseconds = [], []
     with shown(progress, len(gold), doing=name or "asking", unit=" questions") as tell:
         for question in gold:
-            retrieval = ask(_taken_out(retriever, question, chunks), question.text, depth=depth)
+            retrieval = ask(_as_asked(retriever, question, chunks), question.text, depth=depth)
             outcomes.append(judge(question, retrieval, excerpts=excerpts, chunks=chunks))
             milliseconds.append(retrieval.timings)
             if tell is not None:
@@ -142,7 +142,14 @@ def _texts(chunks: KnownChunks | None, documents: Iterable[Document] | None) -> 
     return None if documents is None else {document.id: document for document in documents}.get
 
 
-def _taken_out(retriever: Retriever, question: Question, chunks: KnownChunks | None) -> Retriever:
+def _as_asked(retriever: Retriever, question: Question, chunks: KnownChunks | None) -> Retriever:
+    """Return what a question is asked of: the index as its asker sees it, without what the question does without."""
+    if isinstance(retriever, IndexRetriever) and (question.groups is not None or retriever.has_groups):
+        if question.groups is None:
+            raise InvalidInputError(
+                f"question {question.id!r} names no groups, and the index has them; give the set's questions `groups`"
+            )
+        retriever = retriever.seen_by(question.groups)
     if not question.without:
         return retriever
     if not isinstance(chunks, IndexChunks) or not isinstance(retriever, IndexRetriever):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any
@@ -17,6 +17,7 @@ from pincite.store.snapshot import RowKey, Snapshot
 __all__ = ["Leg", "bm25_leg", "dense_leg", "fuse", "measure_distances"]
 
 FloatArray = npt.NDArray[np.float32]
+Rows = Sequence[npt.NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +34,16 @@ class Leg:
         return list(self.scores)
 
 
-def bm25_leg(snapshot: Snapshot, question: str, k: int) -> Leg:
-    """Rank by the words of the question."""
-    return Leg("bm25", "inverted index", _best(snapshot, snapshot.bm25.search(question, k=k), k))
+def bm25_leg(snapshot: Snapshot, question: str, k: int, *, rows: Rows | None = None) -> Leg:
+    """Rank by the words of the question; `rows` are those of each segment that may be found, statistics are of all."""
+    return Leg("bm25", "inverted index", _best(snapshot, snapshot.bm25.search(question, k=k, allowed=rows), k))
 
 
-def dense_leg(snapshot: Snapshot, vector: FloatArray, k: int) -> Leg:
-    """Rank by cosine; every row is compared."""
+def dense_leg(snapshot: Snapshot, vector: FloatArray, k: int, *, rows: Rows | None = None) -> Leg:
+    """Rank by cosine; every row that may be found is compared."""
     found = [
-        segment.vectors.search(vector, k=k, allowed=rows)
-        for segment, rows in zip(snapshot.segments, snapshot.visible, strict=True)
+        segment.vectors.search(vector, k=k, allowed=each)
+        for segment, each in zip(snapshot.segments, snapshot.visible if rows is None else rows, strict=True)
     ]
     return Leg("dense", "exact scan", _best(snapshot, found, k))
 

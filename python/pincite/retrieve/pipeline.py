@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from pincite.filters import Condition
 from pincite.retrieve.decide import decide
 from pincite.retrieve.evidence import Absence, absences
 from pincite.retrieve.legs import Leg, bm25_leg, dense_leg, fuse, measure_distances
 from pincite.retrieve.rerank import rerank
 from pincite.retrieve.result import Coverage, Hit, LegPlan, Plan, RerankOrder, SearchResult
-from pincite.store.snapshot import RowKey, Snapshot
+from pincite.store.snapshot import RowKey, Selection, Snapshot
 from pincite.types import TextEncoder, TextReranker
 
 __all__ = ["CANDIDATES", "RERANK_LIMIT", "RRF_K", "search"]
@@ -34,20 +35,34 @@ def search(
     rerank_limit: int = RERANK_LIMIT,
     min_logit: float | None = None,
     max_absent: float | None = None,
+    where: Condition | None = None,
+    within: Snapshot | None = None,
 ) -> SearchResult:
-    """Answer a question from one generation; `encoder` and `reranker` are called when they are needed."""
+    """Answer a question from one generation; `encoder` and `reranker` are called when they are needed.
+
+    With `within`, a view of that generation, only what it shows is found, by the statistics of everything.
+    """
     clock = _Clock()
-    if not len(snapshot):
-        return _result(snapshot, question, clock, reason=f'the index is empty; there is nothing for "{question}"',
+    shown = snapshot if within is None else within
+    if not len(shown):
+        return _result(shown, question, clock, reason=f'the index is empty; there is nothing for "{question}"',
                        plan=Plan((), candidates, RRF_K, max_distance, "none", 0, 0, min_logit, max_absent))  # fmt: skip
+    selection = shown.select(where) if where is not None else None if within is None else within.everything()
+    if selection is not None:
+        clock.lap("filter")
+        if not selection.documents:
+            nowhere = Plan((), candidates, RRF_K, max_distance, "none", 0, 0, min_logit, max_absent, where)
+            reason = f'no document fulfils the condition; there is nothing for "{question}"'
+            return _result(shown, question, clock, plan=nowhere, reason=reason, selection=selection)
+    rows = None if selection is None else selection.rows
     model = encoder()
     clock.lap("load_models")
     encoded = model.encode_batch([question])
     vector, truncated = encoded.vectors[0], int(encoded.truncated_tokens[0])
     clock.lap("encode")
-    words = bm25_leg(snapshot, question, candidates)
+    words = bm25_leg(snapshot, question, candidates, rows=rows)
     clock.lap("bm25")
-    dense = dense_leg(snapshot, vector, candidates)
+    dense = dense_leg(snapshot, vector, candidates, rows=rows)
     clock.lap("dense")
     fused = fuse(snapshot, [words, dense], rrf_k=RRF_K)
     clock.lap("fuse")
@@ -77,11 +92,12 @@ def search(
         for key in keys[:k]
     )
     clock.lap("assemble")
+    searched = len(snapshot) if selection is None else selection.chunks
     legs = tuple(
-        LegPlan(leg.name, leg.path, len(snapshot.segments), len(snapshot), len(leg.scores)) for leg in (words, dense)
+        LegPlan(leg.name, leg.path, len(snapshot.segments), searched, len(leg.scores)) for leg in (words, dense)
     )
     return _result(
-        snapshot,
+        shown,
         question,
         clock,
         hits=hits,
@@ -98,7 +114,9 @@ def search(
             unread,
             min_logit,
             max_absent,
+            where,
         ),
+        selection=selection,
     )
 
 
@@ -171,8 +189,10 @@ def _result(
     hits: tuple[Hit, ...] = (),
     nearest: float | None = None,
     truncated: int = 0,
+    selection: Selection | None = None,
 ) -> SearchResult:
     totals = snapshot.totals
+    covered = (totals["documents"], totals["chunks"]) if selection is None else (selection.documents, selection.chunks)
     return SearchResult(
         question=question,
         hits=hits,
@@ -181,7 +201,7 @@ def _result(
         nearest_distance=nearest,
         complete=not totals["failed"] and not truncated,
         generation=snapshot.generation,
-        coverage=Coverage(totals["documents"], totals["chunks"], totals["failed"]),
+        coverage=Coverage(*covered, failed=totals["failed"]),
         truncated_tokens=truncated,
         plan=plan,
         timings=clock.read(),

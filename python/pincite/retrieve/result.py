@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pincite.filters import Condition
 from pincite.store.records import DocumentRecord
 from pincite.store.segment import Segment
 from pincite.types import Section
@@ -141,6 +142,8 @@ class Plan:
         Word pieces of them that its window cut off.
     min_logit, max_absent : float or None
         What a passage had to reach, and not to exceed, to be returned.
+    where : Condition or None
+        What its document had to fulfil.
     """
 
     legs: tuple[LegPlan, ...]
@@ -152,6 +155,7 @@ class Plan:
     rerank_truncated_tokens: int
     min_logit: float | None = None
     max_absent: float | None = None
+    where: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +256,7 @@ class SearchResult:
                 "rerank_truncated_tokens": plan.rerank_truncated_tokens,
                 "min_logit": plan.min_logit,
                 "max_absent": plan.max_absent,
+                "where": None if plan.where is None else plan.where.to_dict(),
             },
             "timings_ms": {stage: round(value, 3) for stage, value in self.timings.items()},
             "hits": [hit.to_dict() for hit in self.hits],

@@ -9,25 +9,28 @@ import threading
 import time
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pincite.errors import IncompatibleIndexError, IndexCorruptError, IndexNotFoundError, StorageError
-from pincite.store.records import DocumentRecord, FailureRecord
+from pincite.store.records import DocumentRecord, FailureRecord, SourceRecord
 
 __all__ = ["FORMAT", "Catalog"]
 
-FORMAT = 1
+FORMAT = 2
 
 # Documents and segments live from the generation `born` up to, not including, the generation `died`. A segment's own
-# files say which documents it holds, so a merge rewrites no row. SQLite has no checksums of its own: `checksum` is the
-# CRC-32 of a row, and that of a generation covers which rows are alive.
+# files say which documents it holds, so a merge rewrites no row. Who may see a document is no part of a generation, so
+# that a grant that was taken back stays so; every change of it makes the next `epoch` in meta. SQLite has no checksums
+# of its own: `checksum` is the CRC-32 of a row, and that of a generation covers which rows are alive.
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE generations (number INTEGER PRIMARY KEY, committed REAL NOT NULL, checksum INTEGER NOT NULL) STRICT;
-CREATE TABLE sources (name TEXT PRIMARY KEY, root TEXT NOT NULL) STRICT;
+CREATE TABLE sources (
+  name TEXT PRIMARY KEY, root TEXT NOT NULL, synced REAL, tried REAL, trouble TEXT NOT NULL DEFAULT ''
+) STRICT;
 CREATE TABLE segments (
   id TEXT PRIMARY KEY, chunks INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER
 ) STRICT;
@@ -42,6 +45,7 @@ CREATE TABLE documents (
 CREATE UNIQUE INDEX live_documents ON documents (id) WHERE died IS NULL;
 CREATE INDEX dead_documents ON documents (died) WHERE died IS NOT NULL;
 CREATE INDEX live_uris ON documents (uri) WHERE died IS NULL;
+CREATE TABLE access (id TEXT PRIMARY KEY, groups TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE failures (
   id TEXT PRIMARY KEY, source TEXT, reason TEXT NOT NULL, message TEXT NOT NULL, attempts INTEGER NOT NULL,
   first_failed REAL NOT NULL, last_failed REAL NOT NULL
@@ -213,6 +217,11 @@ class Catalog:
         number: int = found["number"]
         return number
 
+    def last_generation(self) -> int:
+        """Return the number of the last commit, without a look at what it holds."""
+        found = self._rows("SELECT max(number) AS number FROM generations")
+        return int(found[0]["number"] or 0)
+
     def segments(self) -> list[tuple[str, int]]:
         """Return the id and the number of chunks of each live segment, oldest first."""
         return [(row["id"], row["chunks"]) for row in self._rows(
@@ -267,13 +276,51 @@ class Catalog:
         )
         return [(row["row"], self._document(row)) for row in found]
 
+    def documents_since(self, row: int) -> list[tuple[int, DocumentRecord]]:
+        """Return the rows and records of all documents, dead ones included, that came after a row."""
+        found = self._rows(SELECT_DOCUMENT + "WHERE row > ? ORDER BY row", [row])
+        return [(each["row"], self._document(each)) for each in found]
+
     def failures(self) -> list[FailureRecord]:
         """Return the documents that could not be indexed, by id."""
         return [FailureRecord(**dict(row)) for row in self._rows("SELECT * FROM failures ORDER BY id")]
 
     def sources(self) -> dict[str, str]:
         """Return the folder of each source by its name."""
-        return {row["name"]: row["root"] for row in self._rows("SELECT name, root FROM sources")}
+        return {record.name: record.root for record in self.source_records()}
+
+    def source_records(self) -> list[SourceRecord]:
+        """Return the sources, by name."""
+        return [SourceRecord(**dict(row)) for row in self._rows("SELECT * FROM sources ORDER BY name")]
+
+    def committed(self) -> dict[int, float]:
+        """Return when each generation was committed, in seconds since 1970."""
+        return {row["number"]: row["committed"] for row in self._rows("SELECT number, committed FROM generations")}
+
+    def epoch(self) -> int:
+        """Return how often it was changed who may see what; 0: there are no groups, and never were."""
+        found = self._rows("SELECT key, value, checksum FROM meta WHERE key = 'epoch'")
+        if any(row["checksum"] != _checksum([row["key"], row["value"]]) for row in found):
+            raise self._damaged("its permission epoch does not have its checksum")
+        return int(json.loads(found[0]["value"])) if found else 0
+
+    def access(self) -> tuple[int, dict[str, frozenset[str]]]:
+        """Return the epoch, and the groups that may see a document, by id."""
+        with self.reading():
+            epoch = self.epoch()
+            rows = self._rows("SELECT * FROM access")
+        if any(row["checksum"] != _checksum([row["id"], row["groups"]]) for row in rows):
+            raise self._damaged("the groups of a document do not have their checksum")
+        return epoch, {row["id"]: frozenset(json.loads(row["groups"])) for row in rows}
+
+    def without_groups(self) -> int:
+        """Return how many documents have no groups while the index has; else 0."""
+        if not self.epoch():
+            return 0
+        return int(self._rows(
+            "SELECT count(*) AS n FROM documents WHERE died IS NULL AND id NOT IN"
+            " (SELECT id FROM access WHERE groups <> '[]')"
+        )[0]["n"])  # fmt: skip
 
     def totals(self) -> dict[str, int]:
         """Return counts over the live documents, made from what is there."""
@@ -334,6 +381,35 @@ def put_failures(connection: sqlite3.Connection, failures: Iterable[FailureRecor
         " reason = excluded.reason, message = excluded.message, attempts = attempts + 1,"
         " last_failed = excluded.last_failed",
         [(failure.id, failure.source, failure.reason, failure.message, now, now) for failure in failures],
+    )
+
+
+def put_access(
+    connection: sqlite3.Connection, granted: Mapping[str, Iterable[str]], *, gone: Iterable[str] = ()
+) -> None:
+    """Note who may see documents, instead of who might before; nothing is left of those that are gone."""
+    values = [(id, json.dumps(sorted(set(groups)))) for id, groups in granted.items()]
+    changed = connection.executemany("DELETE FROM access WHERE id = ?", [(id,) for id in gone]).rowcount > 0
+    connection.executemany("INSERT OR REPLACE INTO access VALUES (?, ?, ?)", [(*v, _checksum(v)) for v in values])
+    if values or changed:
+        found = connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
+        _put_meta(connection, {"epoch": (json.loads(found["value"]) if found else 0) + 1})
+
+
+def put_sources(connection: sqlite3.Connection, roots: Mapping[str, str]) -> None:
+    """Note where sources lie; what is known of them stays."""
+    connection.executemany(
+        "INSERT INTO sources (name, root) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET root = excluded.root",
+        list(roots.items()),
+    )
+
+
+def put_syncs(connection: sqlite3.Connection, troubles: Mapping[str, str]) -> None:
+    """Note that sources were compared with their folders, or what kept them from it; no trouble is a success."""
+    now = time.time()
+    connection.executemany(
+        "UPDATE sources SET tried = ?, trouble = ?, synced = CASE WHEN ? = '' THEN ? ELSE synced END WHERE name = ?",
+        [(now, trouble, trouble, now, name) for name, trouble in troubles.items()],
     )
 
 

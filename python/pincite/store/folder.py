@@ -20,6 +20,7 @@ from pincite.errors import (
     IndexNotFoundError,
     InvalidInputError,
 )
+from pincite.store.access import Views
 from pincite.store.catalog import Catalog
 from pincite.store.files import naming_refusals, sync_folder
 from pincite.store.lock import WriterLock
@@ -65,6 +66,7 @@ class IndexFolder:
         self._process = os.getpid()
         self._version = self.catalog.data_version()
         self._snapshot = Snapshot.open(self.catalog, self.segments, verify=verify)
+        self.views = Views(self.catalog)
         self._checked: TextEncoder | None = None
 
     @classmethod
@@ -106,8 +108,11 @@ class IndexFolder:
         with self._refreshing:
             # The version is read first: a commit in between is then seen at the next call.
             version = self.catalog.data_version()
+            if self.catalog.last_generation() == self._snapshot.generation:  # it was changed who may see what
+                self._version = version
+                return self._snapshot
             self._snapshot = Snapshot.open(
-                self.catalog, self.segments, known=self._snapshot.segments, verify=self._verify
+                self.catalog, self.segments, known=self._snapshot.segments, before=self._snapshot, verify=self._verify
             )
             self._version = version
             return self._snapshot

@@ -74,6 +74,10 @@ class IngestReport:
         Files and folders that were passed over, with the reason.
     missing : list of str
         Documents of these folders whose files are not there any more. The index still has them.
+    deleted : list of str
+        Documents that were taken out, by id.
+    troubles : dict of str to str
+        Of a sync: sources that could not be compared with their folders, and why. Nothing of them was deleted.
     generation : int
         The index's generation afterwards.
     seconds : float
@@ -82,6 +86,8 @@ class IngestReport:
     documents: list[DocumentOutcome] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    troubles: dict[str, str] = field(default_factory=dict)
     generation: int = 0
     seconds: float = 0.0
 
@@ -109,8 +115,12 @@ class Ingestion:
     writer : Writer
         That holds the lock.
     encoder : TextEncoder
-    metadata : mapping
-        Kept with each document.
+    metadata : mapping or None
+        Kept with each file's document; None: a file keeps what it had.
+    groups : iterable of str or None
+        Who may see the documents; None: who might before.
+    only_new : bool
+        Whether the groups are those of new documents alone.
     progress : callable, optional
         Told the bytes that are done, as the documents' sizes count them, and the document's id.
     """
@@ -120,14 +130,21 @@ class Ingestion:
         folder: IndexFolder,
         writer: Writer,
         encoder: TextEncoder,
-        metadata: Mapping[str, Any],
+        metadata: Mapping[str, Any] | None,
+        groups: Iterable[str] | None,
         progress: Callable[[float, str], None] | None,
+        *,
+        only_new: bool = False,
     ) -> None:
         self.report = IngestReport(generation=folder.snapshot().generation)
         self._folder = folder
         self._writer = writer
         self._encoder = encoder
         self._metadata = metadata
+        self._groups = None if groups is None else frozenset(groups)
+        self._access = {} if self._groups is None else folder.catalog.access()[1]
+        self._only_new = only_new
+        self._granted: dict[str, frozenset[str]] = {}
         self._progress = progress or (lambda done, id: None)
         self._had_failed = {failure.id for failure in folder.catalog.failures()}
         self._sources: dict[str, str] = {}
@@ -149,6 +166,10 @@ class Ingestion:
 
     def _take(self, item: FoundFile | Document) -> None:
         live = self._folder.catalog.live(item.id)
+        keeps = self._only_new and (live is not None or item.id in self._access)
+        if self._groups is not None and self._access.get(item.id) != self._groups and not keeps:
+            self._granted[item.id] = self._groups
+        metadata = self._metadata if self._metadata is not None else {} if live is None else live[1].metadata
         try:
             if isinstance(item, Document):
                 data, modified, extractor = document_bytes(item), None, GIVEN
@@ -159,14 +180,14 @@ class Ingestion:
                 _, record = live
                 old = (record.content_hash, record.extractor, record.chunker)
                 new = (content_hash(data), extractor, chunker_of(self._folder.config))
-                if old == new and (isinstance(item, Document) or dict(record.metadata) == dict(self._metadata)):
+                if old == new and (isinstance(item, Document) or dict(record.metadata) == dict(metadata)):
                     self._unchanged(item, record.n_chunks, len(data))
                     return
             if isinstance(item, Document):
                 prepared = prepare_document(item, config=self._folder.config, encoder=self._encoder)
             else:
                 prepared = prepare_file(
-                    data, id=item.id, source=item.source, modified=modified, metadata=self._metadata,
+                    data, id=item.id, source=item.source, modified=modified, metadata=metadata,
                     config=self._folder.config, encoder=self._encoder,
                 )  # fmt: skip
         except ExtractionError as error:
@@ -200,7 +221,7 @@ class Ingestion:
     def _commit(self) -> None:
         """Embed what is pending and make it a generation; nothing to write makes none."""
         embedded = [self._embed(*pending) for pending in self._pending]
-        changed = embedded or self._failures or self._recovered or self._sources
+        changed = embedded or self._failures or self._recovered or self._sources or self._granted
         if changed:
             empty = np.empty((0, self._encoder.dim), dtype=np.float32)
             self._folder.stamp_encoder(self._encoder)
@@ -210,11 +231,13 @@ class Ingestion:
                 failures=self._failures,
                 recovered=self._recovered,
                 sources=self._sources,
+                granted=self._granted,
                 known=self._folder.snapshot().segments,
             )
             self._folder.refresh()
         self.report.documents += self._outcomes
-        self._pending, self._failures, self._recovered, self._outcomes, self._sources = [], [], [], [], {}
+        self._pending, self._failures, self._recovered, self._outcomes = [], [], [], []
+        self._sources, self._granted = {}, {}
 
     def _embed(
         self, prepared: PreparedDocument, nbytes: int, update: bool

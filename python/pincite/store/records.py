@@ -8,7 +8,7 @@ from typing import Any
 
 from pincite.types import Chunk, Section
 
-__all__ = ["ChunkRecord", "DocumentRecord", "FailureRecord", "PreparedDocument"]
+__all__ = ["ChunkRecord", "DocumentRecord", "FailureRecord", "PreparedDocument", "SourceRecord"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,28 @@ class ChunkRecord:
     heading_path: tuple[str, ...]
     header: str
     truncated_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A folder that documents come from.
+
+    Attributes
+    ----------
+    name, root : str
+    synced : float or None
+        When its documents were last made equal to its files, in seconds since 1970; None: never.
+    tried : float or None
+        When that was last tried.
+    trouble : str
+        What kept the last try from it; empty where it succeeded.
+    """
+
+    name: str
+    root: str
+    synced: float | None
+    tried: float | None
+    trouble: str
 
 
 @dataclass(frozen=True, slots=True)

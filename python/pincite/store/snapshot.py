@@ -3,27 +3,52 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pincite.core.bm25_collection import BM25Collection
 from pincite.errors import IndexCorruptError, StorageError
+from pincite.filters import Condition
 from pincite.store.catalog import Catalog
+from pincite.store.fields import Fields
 from pincite.store.records import ChunkRecord, DocumentRecord
 from pincite.store.segment import Segment
 
-__all__ = ["RowKey", "Snapshot"]
+__all__ = ["RowKey", "Selection", "Snapshot"]
 
 RowKey = int
 """A chunk: its number when the rows of a snapshot's segments are counted through, dead ones included."""
 
 _ATTEMPTS = 10
+_SELECTIONS = 64
+"""Conditions whose chunks are kept."""
+
+
+class Selection(NamedTuple):
+    """Some of the chunks that are alive.
+
+    Attributes
+    ----------
+    documents : int
+        How many they are of.
+    rows : list of (n,) bool array
+        Which rows of each segment.
+    """
+
+    documents: int
+    rows: list[npt.NDArray[np.bool_]]
+
+    @property
+    def chunks(self) -> int:
+        """How many there are."""
+        return sum(int(rows.sum()) for rows in self.rows)
 
 
 class Snapshot:
@@ -72,10 +97,21 @@ class Snapshot:
                 "documents again"
             )
         self.document = lru_cache(maxsize=4096)(self._document)
+        self._fields: Fields | None = None
+        self._before: Fields | None = None
+        self._selections: dict[str, Selection] = {}
 
     @classmethod
-    def open(cls, catalog: Catalog, folder: Path, *, known: Sequence[Segment] = (), verify: bool = True) -> Snapshot:
-        """Map the segments of the last generation; those of `known` are taken over.
+    def open(
+        cls,
+        catalog: Catalog,
+        folder: Path,
+        *,
+        known: Sequence[Segment] = (),
+        before: Snapshot | None = None,
+        verify: bool = True,
+    ) -> Snapshot:
+        """Map the segments of the last generation; those of `known`, and the fields that `before` read, are taken over.
 
         Raises
         ------
@@ -100,8 +136,64 @@ class Snapshot:
                 if attempt + 1 == _ATTEMPTS or unchanged:
                     raise
                 continue
-            return cls(catalog, generation, [mapped[id] for id in live], dead_rows, totals)
+            opened = cls(catalog, generation, [mapped[id] for id in live], dead_rows, totals)
+            opened._before = None if before is None else before._fields or before._before
+            return opened
         raise AssertionError("unreachable")
+
+    def select(self, condition: Condition) -> Selection:
+        """Return the chunks of the documents that fulfil a condition."""
+        key = condition.key
+        found = self._selections.get(key)
+        if found is None:
+            mask = self._known_fields().mask(condition)
+            documents = [mask[segment.spans.documents] for segment in self.segments]
+            found = Selection(
+                documents=sum(int((of & alive).sum()) for of, alive in zip(documents, self._alive, strict=True)),
+                rows=[
+                    of[segment.spans.chunks["document"]] if visible is None
+                    else of[segment.spans.chunks["document"]] & visible
+                    for segment, of, visible in zip(self.segments, documents, self.visible, strict=True)
+                ],
+            )  # fmt: skip
+            if len(self._selections) >= _SELECTIONS:
+                self._selections.clear()
+            self._selections[key] = found
+        return found
+
+    def everything(self) -> Selection:
+        """Return all chunks that are alive."""
+        pairs = zip(self.segments, self.visible, strict=True)
+        rows = [np.ones(len(segment), dtype=np.bool_) if visible is None else visible for segment, visible in pairs]
+        return Selection(self.totals["documents"], rows)
+
+    def _known_fields(self) -> Fields:
+        """Return the fields of all documents: read at the first condition, after a commit those of new ones alone."""
+        if self._fields is None:
+            before = self._before
+            self._fields = Fields(self._catalog.documents_since(before.last_row if before else 0), before)
+            self._before = None
+        return self._fields
+
+    def permitted(self, may_see: Callable[[str], bool], failed: int) -> Snapshot:
+        """Return this generation as if it held only the documents that may be seen, by id.
+
+        Statistics, ranks, ties and counts are theirs. `failed` is how many documents that may be seen have failed.
+        """
+        mask = self._known_fields().those(may_see)
+        rest = copy(self)
+        rest._selections = {}
+        rest._alive = [
+            alive & mask[segment.spans.documents] for segment, alive in zip(self.segments, self._alive, strict=True)
+        ]
+        rest.visible = [
+            alive[segment.spans.chunks["document"]] for segment, alive in zip(self.segments, rest._alive, strict=True)
+        ]
+        rest.bm25 = _postings(rest.segments, rest.visible)
+        rest._n_alive = len(rest.bm25)
+        documents = sum(int(alive.sum()) for alive in rest._alive)
+        rest.totals = {"documents": documents, "chunks": len(rest), "failed": failed}
+        return rest
 
     def without(self, keys: Iterable[RowKey]) -> Snapshot:
         """Return this generation as if some chunks were not there: ranks, scores and ties are those of the others.
@@ -110,6 +202,7 @@ class Snapshot:
         """
         absent = np.fromiter(keys, dtype=np.int64)
         rest = copy(self)
+        rest._selections = {}
         rest.visible = []
         for segment, first, visible in zip(self.segments, self.first_keys, self.visible, strict=True):
             rows = np.ones(len(segment), dtype=bool) if visible is None else visible.copy()

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from pincite.errors import InvalidInputError
 from pincite.store.records import DocumentRecord
 
-__all__ = ["Discovery", "FoundFile", "discover", "file_of", "ids_of_file", "missing_files"]
+__all__ = ["Discovery", "FoundFile", "discover", "file_of", "file_of_id", "ids_of_file", "missing_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +153,11 @@ def file_of(record: DocumentRecord, sources: Mapping[str, str]) -> Path | None:
     """Return the file that a document was read from; None if it was given as a string."""
     if record.source is None or record.source not in sources:
         return None
-    return _path_of(record.id, record.source, sources)
+    return file_of_id(record.id, record.source, sources)
 
 
-def _path_of(id: str, source: str, sources: Mapping[str, str]) -> Path:
+def file_of_id(id: str, source: str, sources: Mapping[str, str]) -> Path:
+    """Return the file of an id, whether or not there is a document of it."""
     return Path(sources[source], id[len(source) + 1 :])
 
 
@@ -174,12 +175,23 @@ def ids_of_file(uri: str, sources: Mapping[str, str]) -> list[str]:
 def missing_files(paths: Iterable[Path], live: Iterable[tuple[str, str]], sources: Mapping[str, str]) -> list[str]:
     """Return the documents that were read from below some paths and whose files are not there any more.
 
-    `live` are the sources and ids of the documents that were read from files.
+    A file that cannot be looked for, as its folder cannot be read, is not missing. `live` are the sources and ids of
+    the documents that were read from files.
     """
     below = [path.resolve() for path in paths]
     missing = []
     for source, id in live:
-        file = _path_of(id, source, sources)
-        if any(file.is_relative_to(path) for path in below) and not file.exists():
+        file = file_of_id(id, source, sources)
+        if any(file.is_relative_to(path) for path in below) and _is_gone(file):
             missing.append(id)
     return missing
+
+
+def _is_gone(file: Path) -> bool:
+    try:
+        file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False

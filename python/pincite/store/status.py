@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pincite.store.folder import IndexFolder
-from pincite.store.records import FailureRecord
+from pincite.store.records import FailureRecord, SourceRecord
 
 __all__ = ["Status", "status_of"]
 
@@ -30,6 +30,8 @@ class Status:
         Word pieces of chunks that the encoder's window cut off, and words that it has no pieces for.
     failed : tuple of FailureRecord
         Documents that could not be indexed.
+    without_groups : int
+        Documents that nobody sees who comes with groups, in an index that has groups; else 0.
     segments : int
     nbytes : int
         On disk, all files.
@@ -37,8 +39,8 @@ class Status:
         What the vectors depend on; None while there are none.
     config : dict
         How documents are cut and indexed.
-    sources : dict of str to str
-        The folders that files came from, by name.
+    sources : tuple of SourceRecord
+        The folders that files came from, by name: when they were last synced, and what trouble there was.
     """
 
     path: str
@@ -49,11 +51,12 @@ class Status:
     truncated_tokens: int
     unknown_tokens: int
     failed: tuple[FailureRecord, ...]
+    without_groups: int
     segments: int
     nbytes: int
     encoder: Mapping[str, Any] | None
     config: Mapping[str, Any]
-    sources: Mapping[str, str]
+    sources: tuple[SourceRecord, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON has it."""
@@ -70,11 +73,12 @@ class Status:
                  "first_failed": failure.first_failed, "last_failed": failure.last_failed}
                 for failure in self.failed
             ],
+            "without_groups": self.without_groups,
             "segments": self.segments,
             "nbytes": self.nbytes,
             "encoder": None if self.encoder is None else dict(self.encoder),
             "config": dict(self.config),
-            "sources": dict(self.sources),
+            "sources": [asdict(source) for source in self.sources],
         }  # fmt: skip
 
 
@@ -91,11 +95,12 @@ def status_of(folder: IndexFolder) -> Status:
         truncated_tokens=totals["truncated_tokens"],
         unknown_tokens=totals["unknown_tokens"],
         failed=tuple(folder.catalog.failures()),
+        without_groups=folder.catalog.without_groups(),
         segments=len(snapshot.segments),
         nbytes=_nbytes(folder.path),
         encoder=folder.encoder_stamp,
         config=folder.config.to_dict(),
-        sources=folder.catalog.sources(),
+        sources=tuple(folder.catalog.source_records()),
     )
 
 

@@ -16,7 +16,15 @@ import numpy.typing as npt
 
 from pincite.config import IndexConfig
 from pincite.errors import IndexLockedError
-from pincite.store.catalog import Catalog, insert_document, put_failures, put_generation
+from pincite.store.catalog import (
+    Catalog,
+    insert_document,
+    put_access,
+    put_failures,
+    put_generation,
+    put_sources,
+    put_syncs,
+)
 from pincite.store.files import naming_refusals
 from pincite.store.lock import WriterLock
 from pincite.store.records import FailureRecord, PreparedDocument
@@ -79,7 +87,10 @@ class Writer:
         *,
         failures: Iterable[FailureRecord] = (),
         recovered: Iterable[str] = (),
+        deleted: Iterable[str] = (),
         sources: Mapping[str, str] | None = None,
+        syncs: Mapping[str, str] | None = None,
+        granted: Mapping[str, Iterable[str]] | None = None,
         known: Sequence[Segment] = (),
     ) -> int:
         """Make a new generation, and return its number.
@@ -95,8 +106,14 @@ class Writer:
             Documents that could not be indexed.
         recovered : iterable of str
             Ids whose former failure is over.
+        deleted : iterable of str
+            Ids of documents that go, and of failures that are forgotten; those that are not there are passed over.
         sources : mapping of str to str, optional
             Folders by name, to be remembered.
+        syncs : mapping of str to str, optional
+            Sources that were compared with their folders, by name, each with the trouble that was met; '' is none.
+        granted : mapping of str to iterable of str, optional
+            The groups that may see documents, by id.
         known : sequence of Segment
             Segments that are mapped already.
         """
@@ -107,9 +124,11 @@ class Writer:
             )
         before = Snapshot.open(self._catalog, self._segments.resolve(), known=known)
         generation = before.generation + 1
-        replaced = {document.record.id: self._catalog.live(document.record.id) for document in documents}
-        dead = {found[0] for found in replaced.values() if found is not None}
-        merged = self._to_merge(before, dead, sum(len(document.chunks) for document in documents)) if documents else []
+        gone_ids = list(dict.fromkeys(deleted))
+        replaced = [self._catalog.live(id) for id in {*(document.record.id for document in documents), *gone_ids}]
+        dead = {found[0] for found in replaced if found is not None}
+        size = sum(len(document.chunks) for document in documents)
+        merged = self._to_merge(before, dead, size) if documents or dead else []
         first_row = self._catalog.last_row() + 1
         staged = _Staged(documents, vectors, first_row)
         for segment in merged:
@@ -127,12 +146,11 @@ class Writer:
                 connection.execute(
                     "INSERT INTO segments VALUES (?, ?, ?, NULL)", [segment_id, len(staged.vectors), generation]
                 )
-            connection.executemany("DELETE FROM failures WHERE id = ?", [(id,) for id in recovered])
+            connection.executemany("DELETE FROM failures WHERE id = ?", [(id,) for id in (*recovered, *gone_ids)])
             put_failures(connection, failures)
-            connection.executemany(
-                "INSERT INTO sources VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET root = excluded.root",
-                list((sources or {}).items()),
-            )
+            put_sources(connection, sources or {})
+            put_syncs(connection, syncs or {})
+            put_access(connection, granted or {}, gone=gone_ids)
             put_generation(connection, generation)
         return generation
 
@@ -194,7 +212,7 @@ class _Staged:
 
     def __init__(self, documents: Sequence[PreparedDocument], vectors: npt.NDArray[np.float32], first_row: int) -> None:
         self.rows: list[tuple[PreparedDocument, int, npt.NDArray[np.float32]]] = []
-        self.dim = vectors.shape[1]
+        self._none = vectors[:0]
         at = 0
         for row, document in enumerate(documents, start=first_row):
             end = at + len(document.chunks)
@@ -214,8 +232,7 @@ class _Staged:
 
     @property
     def vectors(self) -> npt.NDArray[np.float32]:
-        empty = np.empty((0, self.dim), dtype=np.float32)
-        return np.concatenate([empty, *(vectors for _, _, vectors in self.rows)])
+        return np.concatenate([vectors for _, _, vectors in self.rows]) if self.rows else self._none
 
     def write(self, folder: Path, config: IndexConfig, stamp: bytes) -> str:
         self.rows.sort(key=lambda row: row[0].record.id)

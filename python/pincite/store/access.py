@@ -1,0 +1,100 @@
+"""Who may see which documents: a view of a generation for a set of groups, the same for all who may see the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pincite.core.arguments import word
+from pincite.errors import InvalidInputError
+from pincite.store.catalog import Catalog
+from pincite.store.snapshot import Snapshot
+
+__all__ = ["Views", "checked_groups"]
+
+_REMEMBERED = 64
+"""Views that are kept."""
+
+
+def checked_groups(groups: Iterable[str], name: str = "groups") -> frozenset[str]:
+    """Return groups as a set.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is a single text, or one of them is no text, or blank.
+    """
+    if isinstance(groups, (str, bytes)):
+        raise InvalidInputError(f"{name} is {groups!r}, wanted a list of groups, such as [{groups!r}]")
+    found = frozenset(word(group, name) for group in groups)
+    if any(not group.strip() for group in found):
+        raise InvalidInputError(f"{name} holds a blank name")
+    return found
+
+
+class Views:
+    """What each set of groups sees of an index. Safe to use from any thread.
+
+    A document is seen by whoever is in one of its groups; one without groups, by nobody who comes with groups.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        # No lock, which a fork might find held: each of these is replaced, or looked up, in one step.
+        self._known: tuple[int, dict[str, frozenset[str]]] = (-1, {})
+        self._views: dict[tuple[int, int, frozenset[str]], Snapshot] = {}
+
+    def of(self, snapshot: Snapshot, groups: Iterable[str] | None) -> Snapshot:
+        """Return what groups see of a generation, by who may see what now.
+
+        Parameters
+        ----------
+        snapshot : Snapshot
+        groups : iterable of str or None
+            None sees everything, where there are no groups.
+
+        Raises
+        ------
+        InvalidInputError
+            As `checked` does.
+        """
+        asked = self.checked(groups)
+        if asked is None:
+            return snapshot
+        epoch, access = self._now()
+        key = (epoch, snapshot.generation, asked)
+        view = self._views.get(key)
+        if view is None:
+            failed = sum(bool(access.get(failure.id, frozenset()) & asked) for failure in self._catalog.failures())
+            view = snapshot.permitted(lambda id: bool(access.get(id, frozenset()) & asked), failed)
+            # Of other epochs and generations none is asked for again.
+            kept = {old: seen for old, seen in self._views.items() if old[:2] == key[:2]}
+            self._views = {**(kept if len(kept) < _REMEMBERED else {}), key: view}
+        return view
+
+    def may_see(self, id: str, groups: Iterable[str] | None) -> bool:
+        """Return whether groups may see a document; raises what `checked` raises."""
+        asked = self.checked(groups)
+        return asked is None or bool(self._now()[1].get(id, frozenset()) & asked)
+
+    def checked(self, groups: Iterable[str] | None) -> frozenset[str] | None:
+        """Return groups as a set; None sees everything.
+
+        Raises
+        ------
+        InvalidInputError
+            If the index has groups and None are given, or they are no list of names.
+        """
+        if groups is not None:
+            return checked_groups(groups)
+        if self._catalog.epoch():
+            raise InvalidInputError(
+                "the index has groups and none were given; give groups=[...] of the asker ([] sees nothing)"
+            )
+        return None
+
+    def _now(self) -> tuple[int, dict[str, frozenset[str]]]:
+        """Return the epoch and the access as they are now: a grant that was taken back outlives no question."""
+        known = self._known
+        if known[0] != self._catalog.epoch():
+            known = self._known = self._catalog.access()
+        return known

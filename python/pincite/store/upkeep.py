@@ -1,0 +1,144 @@
+"""An index kept equal to what it is about: documents that go, folders that change, files that failed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pincite.errors import InvalidInputError
+from pincite.store.catalog import put_access
+from pincite.store.folder import IndexFolder
+from pincite.store.ingest import Ingestion, IngestReport
+from pincite.store.progress import Progress, shown
+from pincite.store.sources import FoundFile, discover, file_of_id
+from pincite.store.syncing import compare
+from pincite.store.writer import Writer
+from pincite.types import TextEncoder
+
+__all__ = ["delete_documents", "require_known", "retry_failed", "set_access", "sync_sources"]
+
+
+def delete_documents(folder: IndexFolder, ids: Sequence[str]) -> IngestReport:
+    """Do what `KnowledgeBase.delete` says."""
+    started = time.perf_counter()
+    with folder.writer() as writer:
+        require_known(folder, ids, "the ledger lists those that are there")
+        report = IngestReport(deleted=sorted(set(ids)), generation=folder.snapshot().generation)
+        if ids:
+            report.generation = _commit(folder, writer, deleted=ids)
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+def sync_sources(
+    folder: IndexFolder,
+    encoder: Callable[[], TextEncoder],
+    sources: Iterable[str] | None,
+    *,
+    metadata: Mapping[str, Any] | None,
+    groups: frozenset[str] | None,
+    allow_empty: bool,
+    progress: bool | Progress,
+) -> IngestReport:
+    """Do what `KnowledgeBase.sync` says. What is new comes in first, so an interruption never leaves less."""
+    started = time.perf_counter()
+    with folder.writer() as writer:
+        roots = _roots(folder, sources)
+        there = [root for root in roots.values() if root.is_dir()]
+        found = discover(there, known=folder.catalog.sources(), index_folder=folder.path)
+        found.files = [file for file in found.files if file.source in roots]
+        report = _ingest(folder, writer, encoder, found.files, metadata, progress, groups=groups)
+        compared = compare(roots, found, folder.catalog.live_files(), allow_empty=allow_empty)
+        gone_failures = [
+            failure.id
+            for failure in folder.catalog.failures()
+            if compared.troubles.get(failure.source or "") == "" and failure.id not in {file.id for file in found.files}
+        ]
+        if roots:
+            report.generation = _commit(
+                folder, writer, deleted=[*compared.gone, *gone_failures], syncs=compared.troubles
+            )
+    report.deleted = sorted(compared.gone)
+    report.troubles = {name: trouble for name, trouble in compared.troubles.items() if trouble}
+    report.ignored = found.ignored
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+def retry_failed(
+    folder: IndexFolder, encoder: Callable[[], TextEncoder], ids: Iterable[str] | None, *, progress: bool | Progress
+) -> IngestReport:
+    """Do what `KnowledgeBase.retry` says."""
+    started = time.perf_counter()
+    with folder.writer() as writer:
+        failures = {failure.id: failure for failure in folder.catalog.failures()}
+        wanted = [id for id, failure in failures.items() if failure.source] if ids is None else list(ids)
+        for id in wanted:
+            if id not in failures:
+                raise InvalidInputError(f"{id!r} has not failed; the status lists what has")
+            if failures[id].source is None:
+                raise InvalidInputError(f"{id!r} was given as a text; add it again")
+        sources = folder.catalog.sources()
+        files = []
+        for id in sorted(set(wanted)):
+            source = failures[id].source or ""
+            path = file_of_id(id, source, sources)
+            files.append(FoundFile(id, source, path, path.stat().st_size if path.is_file() else 0))
+        report = _ingest(folder, writer, encoder, files, None, progress)
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+def set_access(folder: IndexFolder, ids: Sequence[str], groups: frozenset[str]) -> None:
+    """Do what `KnowledgeBase.grant` says. It is no generation: nothing that was indexed changes."""
+    with folder.writer():
+        require_known(folder, ids, "the ledger lists those that are there")
+        if ids:
+            with folder.catalog.transaction() as connection:
+                put_access(connection, dict.fromkeys(ids, groups))
+
+
+def require_known(folder: IndexFolder, ids: Iterable[str], advice: str) -> None:
+    """Refuse ids that are neither indexed nor failed."""
+    failed = {failure.id for failure in folder.catalog.failures()}
+    unknown = [id for id in dict.fromkeys(ids) if id not in failed and folder.catalog.live(id) is None]
+    if unknown:
+        others = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        raise InvalidInputError(f"the index has no document {unknown[0]!r}{others}; {advice}")
+
+
+def _ingest(
+    folder: IndexFolder,
+    writer: Writer,
+    encoder: Callable[[], TextEncoder],
+    files: Sequence[FoundFile],
+    metadata: Mapping[str, Any] | None,
+    progress: bool | Progress,
+    *,
+    groups: frozenset[str] | None = None,
+) -> IngestReport:
+    if not files:  # no model is needed to see that nothing is there
+        return IngestReport(generation=folder.snapshot().generation)
+    with shown(progress, sum(file.nbytes for file in files)) as show:
+        return Ingestion(folder, writer, encoder(), metadata, groups, show, only_new=True).run(files, {})
+
+
+def _roots(folder: IndexFolder, sources: Iterable[str] | None) -> dict[str, Path]:
+    known = folder.catalog.sources()
+    wanted = list(known) if sources is None else list(sources)
+    if unknown := [name for name in wanted if name not in known]:
+        raise InvalidInputError(
+            f"the index has no source {unknown[0]!r}, it has: {', '.join(known) or 'none'}; add the folder first"
+        )
+    return {name: Path(known[name]) for name in wanted}
+
+
+def _commit(folder: IndexFolder, writer: Writer, **changes: Any) -> int:
+    """Make a generation without new documents."""
+    generation = writer.commit([], np.empty((0, 1), dtype=np.float32), known=folder.snapshot().segments, **changes)
+    folder.refresh()
+    return generation
