@@ -122,7 +122,7 @@ TAMPERED = [
     "DELETE FROM failures",
     "UPDATE sources SET root = '/'",
     "DELETE FROM meta",
-    "UPDATE meta SET value = '2' WHERE key = 'format'",
+    "UPDATE meta SET value = '1' WHERE key = 'format'",
     "UPDATE meta SET value = replace(value, '512', '513') WHERE key = 'config'",
 ]
 
@@ -135,6 +135,32 @@ def test_rows_that_were_changed_are_found_out(copy, statement):
     connection.close()
     with pytest.raises(IndexCorruptError, match=r"catalog\.sqlite"):
         everything(copy)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'UPDATE access SET groups = \'["crew", "office"]\'',
+        "UPDATE access SET id = 'd001' WHERE id = 'd000'",
+        "DELETE FROM meta WHERE key = 'epoch'",
+        "UPDATE meta SET key = 'epoci' WHERE key = 'epoch'",
+        "UPDATE meta SET value = '0' WHERE key = 'epoch'",
+    ],
+)
+def test_damage_never_shows_what_may_not_be_seen(copy, statement):
+    """While the index is open, too: a reader does not compare all of the catalog again."""
+    with opened(copy) as kb:
+        kb.grant("d000", ["crew"])
+    with opened(copy, read_only=True, create=False) as reader:
+        assert not reader.search("ship", groups=["office"], max_distance=None).hits
+        connection = sqlite3.connect(copy / "catalog.sqlite", isolation_level=None)
+        connection.execute(statement)
+        connection.close()
+        for groups in (None, ["office"]):
+            try:
+                assert not reader.search("ship", groups=groups, max_distance=None).hits
+            except PinciteError as error:
+                assert "catalog.sqlite" in str(error) or "the index has groups" in str(error)  # noqa: PT017
 
 
 def test_damage_is_not_merged_under_new_checksums(copy, monkeypatch):

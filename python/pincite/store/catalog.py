@@ -11,6 +11,7 @@ import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,8 @@ DOCUMENT_FIELDS = (
     "text_hash", "length", "front_matter_end", "n_chunks", "truncated_tokens", "unknown_tokens", "dropped",
     "metadata", "modified",
 )  # fmt: skip
+FAILURE_FIELDS = tuple(field.name for field in fields(FailureRecord))
+SOURCE_FIELDS = tuple(field.name for field in fields(SourceRecord))
 SELECT_DOCUMENT = f"SELECT row, born, {', '.join(DOCUMENT_FIELDS)}, checksum FROM documents "
 
 _open_catalogs: weakref.WeakSet[Catalog] = weakref.WeakSet()
@@ -136,7 +139,7 @@ class Catalog:
 
     def _named(self, error: sqlite3.Error) -> Exception:
         name = getattr(error, "sqlite_errorname", "")
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "no such table" in str(error):
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "no such" in str(error):
             return self._damaged(str(error))
         if name.startswith("SQLITE_CANTOPEN") and not self.path.exists():
             return IndexNotFoundError(f"{self.path.parent} holds no index: {self.path.name} is missing")
@@ -211,7 +214,9 @@ class Catalog:
             If what is alive is not what it committed.
         """
         with self._using() as connection:
-            found = connection.execute("SELECT * FROM generations ORDER BY number DESC LIMIT 1").fetchone()
+            found = connection.execute(
+                "SELECT number, checksum FROM generations ORDER BY number DESC LIMIT 1"
+            ).fetchone()
             if found is None or found["checksum"] != _generation_checksum(connection, found["number"]):
                 raise self._damaged("it is not what its last generation committed")
         number: int = found["number"]
@@ -283,7 +288,8 @@ class Catalog:
 
     def failures(self) -> list[FailureRecord]:
         """Return the documents that could not be indexed, by id."""
-        return [FailureRecord(**dict(row)) for row in self._rows("SELECT * FROM failures ORDER BY id")]
+        names = ", ".join(FAILURE_FIELDS)
+        return [FailureRecord(*row) for row in self._rows(f"SELECT {names} FROM failures ORDER BY id")]
 
     def sources(self) -> dict[str, str]:
         """Return the folder of each source by its name."""
@@ -291,7 +297,8 @@ class Catalog:
 
     def source_records(self) -> list[SourceRecord]:
         """Return the sources, by name."""
-        return [SourceRecord(**dict(row)) for row in self._rows("SELECT * FROM sources ORDER BY name")]
+        names = ", ".join(SOURCE_FIELDS)
+        return [SourceRecord(*row) for row in self._rows(f"SELECT {names} FROM sources ORDER BY name")]
 
     def committed(self) -> dict[int, float]:
         """Return when each generation was committed, in seconds since 1970."""
@@ -302,13 +309,15 @@ class Catalog:
         found = self._rows("SELECT key, value, checksum FROM meta WHERE key = 'epoch'")
         if any(row["checksum"] != _checksum([row["key"], row["value"]]) for row in found):
             raise self._damaged("its permission epoch does not have its checksum")
+        if not found and self._rows("SELECT id FROM access LIMIT 1"):
+            raise self._damaged("it has groups and no permission epoch")
         return int(json.loads(found[0]["value"])) if found else 0
 
     def access(self) -> tuple[int, dict[str, frozenset[str]]]:
         """Return the epoch, and the groups that may see a document, by id."""
         with self.reading():
             epoch = self.epoch()
-            rows = self._rows("SELECT * FROM access")
+            rows = self._rows("SELECT id, groups, checksum FROM access")
         if any(row["checksum"] != _checksum([row["id"], row["groups"]]) for row in rows):
             raise self._damaged("the groups of a document do not have their checksum")
         return epoch, {row["id"]: frozenset(json.loads(row["groups"])) for row in rows}
