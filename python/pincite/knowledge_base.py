@@ -413,7 +413,7 @@ class KnowledgeBase:
             folder.views.of(everything, asked),
             asked,
             encoder=self.encoder,
-            questions=integer(questions, "questions", at_least=0),
+            questions=integer(questions, "questions", at_least=1),
             seed=integer(seed, "seed", at_least=0),
         )
 

@@ -249,3 +249,59 @@ def test_chunkers_side_by_side(desk, capsys):
     destroyed = {report["name"]: report["destroyed"] for report in study["reports"]}
     assert destroyed["A"] == ["q0", "q1"], "blind cuts at 24 go through both answers"
     assert destroyed["C"] == ["q0", "q1"], "these documents have no section of the kind that C takes"
+
+
+def test_a_way_of_cutting_is_measured_on_what_the_folder_holds_now(desk, capsys, tmp_path):
+    """Whatever the work folder was used for before."""
+
+    def table(work):
+        study = json.loads(run(capsys, "chunkers", "docs", "gold.jsonl", "--work", work, "--strategies", "A",
+                               "structural", "--json"))  # fmt: skip
+        return [(report["name"], report["cost"]["chunks"], report["measures"]) for report in study["reports"]]
+
+    fresh = table("fresh")
+    (tmp_path / "docs" / "more.md").write_text("# More\n\nA pump stops and a sail catches.\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "x.md").write_text("Another sail.\n")
+    assert table("used") != fresh
+    (tmp_path / "docs" / "more.md").unlink()
+    main(["eval", "chunkers", "other", "gold.jsonl", "--work", "used", "--strategies", "A"])
+    capsys.readouterr()
+    assert table("used") == fresh
+
+
+@pytest.mark.parametrize("option", ["--report", "--timings"])
+def test_nothing_of_others_is_written_over(desk, capsys, tmp_path, option):
+    before = {path: path.read_bytes() for path in (tmp_path / "gold.jsonl", *(tmp_path / "docs").iterdir())}
+    for path in ("gold.jsonl", "docs/pumps.md", "kb/catalog.sqlite", "kb/new.html"):
+        assert main(["eval", "kb", "gold.jsonl", option, path]) == 1, path
+        assert path in capsys.readouterr().err
+    assert all(path.read_bytes() == content for path, content in before.items())
+    for _ in range(2):  # its own may be
+        run(capsys, "kb", "gold.jsonl", option, "out")
+
+
+def test_a_gate_sees_a_document_that_is_gone(desk, capsys):
+    assert main(["index", "docs", "--into", "kb2", "--quiet"]) == 0
+    assert main(["delete", "kb2", "docs/pumps.md"]) == 0
+    capsys.readouterr()
+    shown = run(capsys, "gate", "kb", "kb2", "gold.jsonl", code=1)
+    assert "closed" in shown
+    assert "destroyed: q0" in shown
+    assert "open" in run(capsys, "gate", "kb", "kb2", "gold.jsonl", "--max-destroyed", "1")
+
+
+def test_a_gate_over_nothing_is_no_gate(desk, capsys, tmp_path):
+    (tmp_path / "none.jsonl").write_text('{"question": "zebra", "answerable": false}\n')
+    assert main(["eval", "gate", "kb", "blind", "none.jsonl"]) == 1
+    assert "no question with an answer" in capsys.readouterr().err
+    assert main(["eval", "gate", "kb", "blind", "gold.jsonl", "--max-lost", "-1"]) == 1
+    assert "--max-lost is -1, wanted 0 or more" in capsys.readouterr().err
+    assert "nan" not in run(capsys, "compare", "kb", "blind", "none.jsonl")
+    assert "nan" not in run(capsys, "sweep", "kb", "none.jsonl")
+
+
+@pytest.mark.parametrize("distance", ["nan", "-1", "3"])
+def test_a_threshold_is_a_distance(desk, capsys, distance):
+    assert main(["eval", "kb", "gold.jsonl", "--max-distance", distance]) == 1
+    assert "wanted 0 to 2 (a cosine distance)" in capsys.readouterr().err

@@ -243,3 +243,15 @@ def test_times_are_kept_by_stage_and_outside_of_what_repeats():
     }
     assert report.latency("rerank") == {}
     assert "_ms" not in json.dumps(report.to_dict())
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, 5, "text", ["text"], [Retrieved("d", "a", 9, 0)], [Retrieved("d", 0, 5.5, 0)], [Retrieved(None, 0, 5, 0)],
+     [Retrieved("d", 0, 5, 0, "near")], [Retrieved("d", 0, 5, 0, float("nan"))]],
+    ids=str,
+)  # fmt: skip
+def test_whatever_a_callable_gives_is_named(given):
+    gold = GoldSet("g", (Question("1", "q", answerable=False),))
+    with pytest.raises(InvalidInputError, match=r"the retriever gave .* for 'q', wanted"):
+        evaluate(lambda question: given, gold)

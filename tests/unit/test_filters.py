@@ -94,6 +94,7 @@ def test_a_line_of_text_is_read(text, condition):
         ("__import__('os')", "wanted one of: =="),
         ("not " * 99 + "a == 1", "nested more than 64 deep"),
         ("(" * 99 + "a == 1" + ")" * 99, "nested more than 64 deep"),
+        ("x == " + "9" * 5000, "wanted a value"),
         ("lang prefix 3", "prefix of 'lang' takes a str, given was 3"),
     ],
 )

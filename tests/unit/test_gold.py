@@ -66,6 +66,8 @@ def test_a_set_in_order_has_no_problem():
         (Question("1", "q", (at("End."),), answerable=False), "is not answerable and has an answer"),
         (Question("1", " \n", answerable=False), "has no words"),
         (Question("1", "what \ud800", answerable=False), "holds half a character, a lone surrogate"),
+        (Question("1", "what", answerable=False, family="\ud800"), "holds half a character"),
+        (Question("1", "what", answerable=False, groups=("\udfff",)), "holds half a character"),
         (Question("1", "q", (at("End."),), without=(Span("pumps"),)), "is answerable without what answers it"),
         (Question("1", "q", answerable=False, without=(Span("ships"),)), "takes out 'ships', which names no document"),
         (Question("1", "q", answerable=False, without=(Span("pumps", 3, 3),)), "takes out [3, 3) of 'pumps', which is"),
@@ -165,6 +167,18 @@ def test_a_line_that_is_no_question_is_named(tmp_path, line, message):
     with pytest.raises(InvalidInputError) as caught:
         GoldSet.load(written(tmp_path, {"question": "fine", "answerable": False}, line))
     assert message in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_set(tmp_path):
+    path = tmp_path / "bom.jsonl"
+    path.write_text('{"question": "a", "answerable": false}\n', encoding="utf-8-sig")
+    assert [question.text for question in GoldSet.load(path)] == ["a"]
+
+
+def test_documents_that_are_gone_are_no_fault_where_that_is_what_is_measured():
+    gold = GoldSet("g", (Question("1", "q", (Excerpt("ships", 0, 3, "Abc"),)), Question("2", "q", grades={"gone": 1})))
+    assert len(gold.check(DOCUMENTS.get)) == 2
+    assert gold.check(DOCUMENTS.get, may_lack=True) == []
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):

@@ -136,7 +136,7 @@ def test_what_cannot_be_told_apart_sets_nothing():
     for far in (NEAR, [0.1 + i / 500 for i in range(100)]):
         found = calibrate(Distances(NEAR, far))
         assert (found.verdict, found.threshold) == ("not separable", None)
-        assert "by distance the two cannot be told apart" in found.reason
+        assert "by distance, these questions do not show that more of them would be answered than 0.05" in found.reason
         assert json.loads(json.dumps(found.to_dict()))["threshold"] is None
 
 
@@ -215,6 +215,12 @@ def test_a_report_gives_its_absent_words_the_same_way():
     gold = GoldSet("gold", (Question("1", "q", (Excerpt("d", 1, 2, "x"),)), Question("2", "n", answerable=False)))
     distances = distances_of(evaluate({"q": passages, "n": passages[3:]}.get, gold), score="absent")
     assert (distances.answerable, distances.answers, distances.unanswerable) == ([0.25], [0.7], [0.0])
+
+
+def test_few_questions_are_not_said_to_be_alike():
+    found = calibrate(Distances([0.1] * 4, [0.9] * 10), max_bluffs=0.9, confidence=0.5)
+    assert (found.verdict, found.threshold) == ("not separable", None)
+    assert found.reason.endswith("than 0.9; ask more questions, or allow fewer bluffs")
 
 
 def test_where_nothing_was_found_nothing_is_set():

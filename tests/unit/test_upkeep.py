@@ -151,6 +151,14 @@ def refuse_to_list(monkeypatch, folder):
     monkeypatch.setattr(os, "scandir", refusing)
 
 
+def test_a_link_to_nothing_keeps_nothing_alive(kb, folder):
+    (folder / "dangling.md").symlink_to("nowhere.md")
+    (folder / "sails.md").unlink()
+    report = kb.sync(progress=False)
+    assert (report.deleted, report.troubles) == (["handbook/sails.md"], {})
+    assert [reason for path, reason in report.ignored if "dangling" in path] == ["a link to nothing"]
+
+
 def test_only_the_sources_that_are_named_are_synced(kb, folder, tmp_path):
     other = tmp_path / "other"
     other.mkdir()

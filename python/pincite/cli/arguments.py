@@ -117,7 +117,12 @@ def open_kb(given: argparse.Namespace) -> pincite.KnowledgeBase:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character: JSON has a way to write it, UTF-8 has none
+        text = json.dumps(value, indent=2)
+    print(text)
 
 
 def seconds_of(text: str) -> float:

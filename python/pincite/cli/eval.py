@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
@@ -140,8 +142,9 @@ def in_full(arguments: Sequence[str]) -> list[str]:
 
 def run(given: argparse.Namespace) -> int:
     """Run the action."""
-    for path in filter(None, (getattr(given, "report", None), getattr(given, "timings", None))):
-        _check_writable(Path(path))
+    for name, is_ours in (("report", _is_page), ("timings", _is_timings)):
+        if (path := getattr(given, name, None)) is not None:
+            _check_writable(Path(path), is_ours)
     code: int = _ACTIONS[given.action](given)
     return code
 
@@ -167,7 +170,10 @@ def _compare(given: argparse.Namespace) -> int:
     print(comparison.verdict + "\n")
     print("| difference | value | 95 % interval |\n| --- | ---: | --- |")
     for name, interval in comparison.differences.items():
-        print(f"| {name} | {interval.value:+.3f} | {interval.low:+.3f} to {interval.high:+.3f} |")
+        if math.isnan(interval.value):
+            print(f"| {name} | no question | |")
+        else:
+            print(f"| {name} | {interval.value:+.3f} | {interval.low:+.3f} to {interval.high:+.3f} |")
     for word, ids in (("gained", comparison.gained), ("lost", comparison.lost), ("destroyed", comparison.destroyed)):
         if ids:
             print(f"\n{word}: {', '.join(ids)}")
@@ -201,7 +207,12 @@ def _calibrate(given: argparse.Namespace) -> int:
 
 
 def _gate(given: argparse.Namespace) -> int:
+    for name, most in (("max-destroyed", given.max_destroyed), ("max-lost", given.max_lost)):
+        if most is not None and most < 0:
+            raise InvalidInputError(f"--{name} is {most}, wanted 0 or more")
     comparison, reports = _compared(given, given.pipeline, given.pipeline)
+    if not comparison.n:
+        raise InvalidInputError(f"{given.gold.name} has no question with an answer, so none can be lost; give some")
     closed = len(comparison.destroyed) > given.max_destroyed or (
         given.max_lost is not None and len(comparison.lost) > given.max_lost
     )
@@ -225,6 +236,8 @@ def _negatives(given: argparse.Namespace) -> int:
     for by in dict.fromkeys(given.by):
         made = swap_entities(asked, documents, seed=given.seed) if by == "entity" else delete_answers(
             asked, documents, what=by)  # fmt: skip
+        if not len(made):
+            tell(f"no question could be made by {by}: {asked.name} has none with an answer that it can change")
         questions += made
     into = Path(given.into)
     with naming_refusals(into, "write the questions"), into.open("x", encoding="utf-8", newline="\n") as file:
@@ -239,7 +252,7 @@ def _negatives(given: argparse.Namespace) -> int:
 
 
 def _chunkers(given: argparse.Namespace) -> int:
-    work = Path(given.work)
+    work, folder = Path(given.work), str(Path(given.folder).resolve())
     with naming_refusals(work, "make the folder"):
         work.mkdir(parents=True, exist_ok=True)
     encoder = CachedEncoder(pincite.Encoder.load(report=tell), work / "vectors.sqlite")
@@ -247,9 +260,10 @@ def _chunkers(given: argparse.Namespace) -> int:
 
     def opened(config: IndexConfig) -> pincite.KnowledgeBase:
         tell(f"cutting by {config.strategy} ...")
-        place = work / f"{config.strategy}-{config.target}"
+        # One for each folder, and nothing in it but what the folder holds now.
+        place = work / f"{config.strategy}-{config.target}-{hashlib.sha256(folder.encode()).hexdigest()[:12]}"
         kb = pincite.open(place, create=True, config=config, encoder=encoder, reranker=reranker)
-        kb.add(given.folder)
+        kb.delete(kb.add(given.folder).missing)
         return kb
 
     study = study_chunkers(
@@ -275,10 +289,27 @@ _ACTIONS: dict[str, Any] = {
 }
 
 
-def _check_writable(path: Path) -> None:
-    """Say what cannot be written before the work, not after it."""
+def _is_page(text: str) -> bool:
+    return text.startswith("<!doctype html>")
+
+
+def _is_timings(text: str) -> bool:
+    try:
+        return set(json.loads(text)) == {"reports"}
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def _check_writable(path: Path, is_ours: Callable[[str], bool]) -> None:
+    """Say what cannot be written, or is somebody's, before the work and not after it."""
     new = not path.exists()
     with naming_refusals(path, "write the file"):
+        if path.is_file() and path.stat().st_size and not is_ours(path.read_text(encoding="utf-8", errors="replace")):
+            raise InvalidInputError(
+                f"{path} is there and was not written by this command; give a path where nothing is"
+            )
+        if any((folder / "catalog.sqlite").exists() for folder in path.resolve().parents):
+            raise InvalidInputError(f"{path} lies inside an index; give a path elsewhere")
         path.open("ab").close()
         if new:
             path.unlink()
@@ -311,7 +342,10 @@ def _compared(given: argparse.Namespace, old: Pipeline, new: Pipeline) -> tuple[
         raise InvalidInputError(
             f"given were {given.old} and {given.new} with one pipeline, wanted two indexes, or two --pipelines"
         )
-    reports = (_measured(given, given.old, old), _measured(given, given.new, new))
+    with pincite.open(given.old, read_only=True, report=tell) as kb:
+        given.gold = GoldSet.load(given.gold, documents=IndexChunks(kb.snapshot(), kb.encoder).document)
+    # What the new index has lost is what is measured, and no fault of the questions.
+    reports = (_measured(given, given.old, old), _measured(given, given.new, new, may_lack=True))
     return compare(*reports, k=given.k), reports
 
 
@@ -326,7 +360,14 @@ def _unthresholded(given: argparse.Namespace) -> Report:
     return _measured(given, given.kb, pipeline)
 
 
-def _measured(given: argparse.Namespace, path: str, pipeline: Pipeline, *, threshold: float | None = None) -> Report:
+def _measured(
+    given: argparse.Namespace,
+    path: str,
+    pipeline: Pipeline,
+    *,
+    threshold: float | None = None,
+    may_lack: bool = False,
+) -> Report:
     with pincite.open(path, read_only=True, report=tell) as kb:
         return evaluate(
             kb,
@@ -334,6 +375,7 @@ def _measured(given: argparse.Namespace, path: str, pipeline: Pipeline, *, thres
             pipeline=pipeline,
             depth=given.depth,
             threshold=threshold,
+            may_lack=may_lack,
             seed=given.seed,
             name=f"{path} ({pipeline})",
             progress=True,

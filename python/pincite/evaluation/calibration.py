@@ -165,7 +165,8 @@ def calibrate(
         return refused(
             "not separable",
             f"a threshold of {sign * threshold:.3f}, which keeps bluffs at {max_bluffs:.3g}, answers {answered} of the "
-            f"answerable questions, separability {apart}: by {_NAMES[score]} the two cannot be told apart",
+            f"answerable questions, separability {apart}: by {_NAMES[score]}, these questions do not show that more of "
+            f"them would be answered than {max_bluffs:.3g}; ask more questions, or allow fewer bluffs",
         )
     bound = upper_bound(allowed, far.size, confidence=confidence)
     return Calibration(

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from pincite.core.arguments import path_text
 from pincite.errors import InvalidInputError
 from pincite.evaluation.gold_check import occurrences, problems_of
+from pincite.store.files import naming_refusals
 from pincite.types import Document
 
 __all__ = ["Documents", "Excerpt", "GoldSet", "Question", "Span", "read_lines"]
@@ -140,7 +142,7 @@ class GoldSet:
             If the file cannot be read, a line is no such question (the message says which), or an excerpt without
             offsets does not occur exactly once.
         """
-        file = Path(path)
+        file = Path(path_text(path))
         questions = []
         for number, line in read_lines(file):
             try:
@@ -153,21 +155,23 @@ class GoldSet:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set as `load` reads it."""
-        Path(path).write_text(self.to_jsonl(), encoding="utf-8", newline="\n")
+        file = Path(path_text(path))
+        with naming_refusals(file, "write the questions"):
+            file.write_text(self.to_jsonl(), encoding="utf-8", newline="\n")
 
     def to_jsonl(self) -> str:
         """Return the set as `load` reads it, a question a line."""
         return "".join(json.dumps(question.to_dict(), ensure_ascii=False) + "\n" for question in self.questions)
 
-    def check(self, documents: Documents | None) -> list[str]:
+    def check(self, documents: Documents | None, *, may_lack: bool = False) -> list[str]:
         """Return what is wrong with the set, a sentence each; an empty list where nothing is.
 
         Ids are given once; excerpts are where they say, not blank, and not inside a heading, which would be found by
         its words and answers nothing; documents of excerpts exist, and some of the graded ones; a question that cannot
         be answered has no answer; what a question does `without` is there, and leaves no answer. Without `documents`,
-        what needs the texts is not checked.
+        what needs the texts is not checked; with `may_lack`, documents may be missing.
         """
-        return problems_of(self.questions, documents)
+        return problems_of(self.questions, documents, may_lack=may_lack)
 
 
 def read_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -179,7 +183,7 @@ def read_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         If the file cannot be read, or a line is no JSON object.
     """
     try:
-        lines = file.read_text(encoding="utf-8").split("\n")
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{file} cannot be read: {error}") from error
     for number, line in enumerate(lines, start=1):

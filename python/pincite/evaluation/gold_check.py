@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 __all__ = ["occurrences", "problems_of"]
 
 
-def problems_of(questions: Sequence[Question], documents: Callable[[str], Document | None] | None) -> list[str]:
+def problems_of(
+    questions: Sequence[Question], documents: Callable[[str], Document | None] | None, *, may_lack: bool = False
+) -> list[str]:
     """Return a sentence for everything that is wrong: see `GoldSet.check`."""
     ids = Counter(question.id for question in questions)
     problems = [f"the id {id!r} is given to {count} questions" for id, count in ids.items() if count > 1]
     read = None if documents is None else _Texts(documents)
     for question in questions:
-        problems += [f"question {question.id!r}: {problem}" for problem in _of_question(question, read)]
+        problems += [f"question {question.id!r}: {problem}" for problem in _of_question(question, read, may_lack)]
     # A judged document that is not there counts as not found, as in trec_eval; all of them are a wrong set.
     judged = {id for question in questions for id, grade in question.grades.items() if grade > 0}
-    if read is not None and judged and all(read.document(id) is None for id in judged):
+    if read is not None and judged and not may_lack and all(read.document(id) is None for id in judged):
         problems.append(f"none of the {len(judged)} documents that are graded as relevant is there")
     return problems
 
@@ -53,10 +55,14 @@ class _Texts:
         return [(section.start, section.heading_end) for section in outline if section.level]
 
 
-def _of_question(question: Question, texts: _Texts | None) -> Iterator[str]:
+def _texts_of(question: Question) -> Iterator[str]:
+    yield from (question.id, question.text, question.family, *(question.groups or ()), *question.grades)
+
+
+def _of_question(question: Question, texts: _Texts | None, may_lack: bool) -> Iterator[str]:
     if not question.text.strip():
         yield "has no words"
-    if any("\ud800" <= letter <= "\udfff" for letter in question.id + question.text):
+    if any("\ud800" <= letter <= "\udfff" for letter in "".join(_texts_of(question))):
         yield "holds half a character, a lone surrogate"
     relevant = [id for id, grade in question.grades.items() if grade > 0]
     if question.answerable and not question.excerpts and not relevant:
@@ -64,19 +70,19 @@ def _of_question(question: Question, texts: _Texts | None) -> Iterator[str]:
     if not question.answerable and (relevant or (question.excerpts and not question.forbidden)):
         yield "is not answerable and has an answer"
     for excerpt in question.excerpts:
-        for problem in _of_excerpt(excerpt, texts):
+        for problem in _of_excerpt(excerpt, texts, may_lack):
             yield f"the excerpt [{excerpt.start}, {excerpt.end}) of {excerpt.document!r} {problem}"
     if question.answerable and question.without:
         yield "is answerable without what answers it"
     for span in question.without:
         document = None if texts is None else texts.document(span.document)
-        if texts is not None and document is None:
+        if texts is not None and document is None and not may_lack:
             yield f"takes out {span.document!r}, which names no document"
         elif span.end is not None and not 0 <= span.start < span.end <= (len(document.text) if document else span.end):
             yield f"takes out [{span.start}, {span.end}) of {span.document!r}, which is not there"
 
 
-def _of_excerpt(excerpt: Excerpt, texts: _Texts | None) -> Iterator[str]:
+def _of_excerpt(excerpt: Excerpt, texts: _Texts | None, may_lack: bool) -> Iterator[str]:
     if not excerpt.text.strip():
         yield "is blank"
         return
@@ -87,7 +93,8 @@ def _of_excerpt(excerpt: Excerpt, texts: _Texts | None) -> Iterator[str]:
         return
     document = texts.document(excerpt.document)
     if document is None:
-        yield "names no document"
+        if not may_lack:
+            yield "names no document"
         return
     if document.text[excerpt.start : excerpt.end] != excerpt.text:
         elsewhere = occurrences(document.text, excerpt.text)

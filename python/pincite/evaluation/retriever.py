@@ -8,8 +8,10 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
+import numpy as np
+
 from pincite.config import DEFAULT_MAX_DISTANCE, IndexConfig
-from pincite.core.arguments import integer, one_of
+from pincite.core.arguments import integer, number, one_of
 from pincite.errors import InvalidInputError
 from pincite.evaluation.chunks import IndexChunks, KnownChunks
 from pincite.retrieve.legs import Leg, bm25_leg, dense_leg
@@ -301,6 +303,8 @@ def of_knowledge_base(
     one_of(pipeline, "pipeline", get_args(Pipeline))
     if pipeline == "bm25" and max_distance is not None:
         raise InvalidInputError("pipeline is 'bm25', which measures no distance; leave max_distance out")
+    if max_distance is not None and not 0.0 <= (max_distance := number(max_distance, "max_distance")) <= 2.0:
+        raise InvalidInputError(f"max_distance is {max_distance}, wanted 0 to 2 (a cosine distance), or None")
     if pipeline == "default" and max_distance is None:
         max_distance = DEFAULT_MAX_DISTANCE
     if min_logit is not None and _ORDERS.get(pipeline, "none") == "none":
@@ -331,15 +335,33 @@ def ask(retriever: Retriever, question: str, *, depth: int) -> Retrieval:
     started = time.perf_counter()
     given = retriever(question)
     total = 1000 * (time.perf_counter() - started)
+    if not isinstance(given, (Retrieval, Iterable)) or isinstance(given, str):
+        raise InvalidInputError(
+            f"the retriever gave {given!r} for {question!r}, wanted a list of Retrieved passages, empty for a refusal"
+        )
     retrieval = given if isinstance(given, Retrieval) else Retrieval(tuple(given))
     for passage in retrieval.passages:
-        if not isinstance(passage, Retrieved) or not 0 <= passage.covered_start <= passage.start <= passage.end:
+        if not _is_passage(passage):
             raise InvalidInputError(
-                f"the retriever gave {passage!r} for {question!r}, wanted Retrieved passages with "
-                "0 <= covered_start <= start <= end"
+                f"the retriever gave {passage!r} for {question!r}, wanted Retrieved passages with a document's id, "
+                "integers 0 <= covered_start <= start <= end, and numbers or None as scores"
             )
     passages = retrieval.passages[:depth]
     nearest = retrieval.nearest_distance
     if nearest is None:
         nearest = min((passage.distance for passage in passages if passage.distance is not None), default=None)
     return Retrieval(passages, nearest, {"total": total, **retrieval.timings})
+
+
+def _is_passage(passage: Any) -> bool:
+    if not isinstance(passage, Retrieved) or not isinstance(passage.document_id, str):
+        return False
+    places, scores = (
+        (passage.covered_start, passage.start, passage.end),
+        (passage.distance, passage.logit, passage.absent),
+    )
+    return (
+        all(isinstance(place, (int, np.integer)) for place in places)
+        and 0 <= places[0] <= places[1] <= places[2]
+        and all(score is None or (isinstance(score, (int, float, np.number)) and score == score) for score in scores)
+    )

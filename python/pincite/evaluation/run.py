@@ -37,6 +37,7 @@ def evaluate(
     depth: int = 20,
     threshold: float | None = None,
     excerpts: ExcerptsWanted = "any",
+    may_lack: bool = False,
     seed: int = 0,
     documents: Iterable[Document] | None = None,
     name: str | None = None,
@@ -61,6 +62,9 @@ def evaluate(
         The greatest distance at which a passage of a knowledge base is an answer: see `of_knowledge_base`.
     excerpts : {"any", "all"}, default "any"
         Whether one excerpt is an answer, or all of them are, each from whatever passage.
+    may_lack : bool, default False
+        Count an excerpt as lost, and not as a fault of the gold set, where its document is not in the index: for an
+        index that is compared with one that has it.
     seed : int, default 0
         Of the bootstrap.
     documents : iterable of Document, optional
@@ -95,7 +99,7 @@ def evaluate(
     texts = _texts(chunks, documents)
     if not isinstance(gold, GoldSet):
         gold = GoldSet.load(gold, documents=texts)
-    if problems := gold.check(texts):
+    if problems := gold.check(texts, may_lack=may_lack):
         first = "; ".join(problems[:_SHOWN])
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise InvalidInputError(f"the gold set {gold.name} has {len(problems)} faults, wanted none: {first}{more}")

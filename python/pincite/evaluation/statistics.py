@@ -38,6 +38,8 @@ class Interval:
     high: float
 
     def __str__(self) -> str:
+        if math.isnan(self.value):
+            return "no question"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
     def to_dict(self) -> dict[str, float | None]:

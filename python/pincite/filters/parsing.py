@@ -12,6 +12,9 @@ from pincite.filters.conditions import DATE, DEPTH, OPERATORS, ORDERED, And, Com
 
 __all__ = ["parse_condition"]
 
+DIGITS = 40
+"""Of a number; one that is longer is no number that anything has."""
+
 # FIELD OP VALUE, joined by "and", "or", "not" and parentheses. A value is a quoted text, a number, true, false, or a
 # date; "in" takes a list in brackets, "exists" nothing.
 _TOKEN = re.compile(
@@ -125,7 +128,7 @@ class _Reader:
         if kind == "text":
             self.advance()
             return _unquoted(value)
-        if kind == "number":
+        if kind == "number" and len(value) <= DIGITS:
             self.advance()
             return int(value) if re.fullmatch(r"[+-]?\d+", value) else float(value)
         if kind == "date" and (when := moment(value)) is not None:

@@ -133,6 +133,8 @@ def _files(path: Path, index_folder: Path, ignored: list[tuple[str, str]]) -> It
         for name in sorted(names):
             if name.startswith("."):
                 ignored.append((str(here / name), "hidden"))
+            elif (here / name).is_symlink() and not (here / name).exists():
+                ignored.append((str(here / name), "a link to nothing"))
             elif (here / name).is_symlink() and not (here / name).resolve().is_relative_to(path):
                 ignored.append((str(here / name), "a link out of the folder"))
             else:
