@@ -610,6 +610,7 @@ class KnowledgeBase:
         Context or NoAnswer
             A Context is true and has `sources`, `prompt` and `citations`; a NoAnswer is false and has `message`.
         """
+        allowed = None if groups is None else checked_groups(groups)
         result = self.search(
             question,
             k=k,
@@ -619,9 +620,9 @@ class KnowledgeBase:
             min_logit=min_logit,
             max_absent=max_absent,
             where=where,
-            groups=groups,
+            groups=allowed,
         )
-        return context_of(result, self.citations(result, groups=groups))
+        return context_of(result, self.citations(result, groups=allowed))
 
     def citations(self, result: SearchResult, *, groups: Iterable[str] | None = None) -> tuple[Citation, ...]:
         """Return the citations of a result's hits, numbered from 1; `groups` as for the search.

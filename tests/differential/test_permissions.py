@@ -154,6 +154,11 @@ def test_a_citation_holds_for_whoever_may_see_it_now(kb):
     assert citations["d001"].verify().status == "exact"
 
 
+def test_groups_may_come_one_by_one(kb):
+    context = kb.context("number", groups=iter(["crew"]), max_distance=None)
+    assert {citation.verify().status for citation in context.citations} == {"exact"}
+
+
 def test_failures_are_counted_for_those_who_may_see_them(kb, tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()
