@@ -146,6 +146,10 @@ def test_defaults_are_filled_in(tmp_path):
     [
         ("{", "line 2: no JSON"),
         ("[1]", "line 2: is list, wanted a JSON object"),
+        (
+            '{"question": "q", "answerable": false, "question": "r"}',
+            "line 2: no JSON: the key 'question' is there twice",
+        ),
         ({"id": "1"}, "line 2: 'question' is missing"),
         ({"question": 7}, "line 2: question is 7, wanted str"),
         ({"question": "q", "answerable": "no"}, "line 2: answerable is 'no', wanted bool"),

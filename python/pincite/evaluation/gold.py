@@ -190,12 +190,20 @@ def read_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=_each_once)
         except (ValueError, RecursionError) as error:
             raise InvalidInputError(f"{file}, line {number}: no JSON: {error}") from None
         if not isinstance(value, dict):
             raise InvalidInputError(f"{file}, line {number}: is {type(value).__name__}, wanted a JSON object")
         yield number, value
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+    return found
 
 
 def _question(line: Mapping[str, Any], number: str, documents: Documents | None) -> Question:
