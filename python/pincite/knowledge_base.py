@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 import time
@@ -19,7 +18,7 @@ from pincite.cite.context import Context, NoAnswer, context_of
 from pincite.cite.resolve import Passage, resolve_uri
 from pincite.cite.verification import CurrentText, TextProvider
 from pincite.config import DEFAULT_ENCODER, DEFAULT_MAX_DISTANCE, IndexConfig
-from pincite.core.arguments import flag, integer, number, one_of, path_text, word
+from pincite.core.arguments import flag, integer, one_of, path_text, word
 from pincite.core.bm25 import BM25Index
 from pincite.core.chunking import chunk
 from pincite.errors import ExtractionError, InvalidInputError, PinciteError
@@ -28,6 +27,7 @@ from pincite.filters import Condition, condition_of
 from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
 from pincite.retrieve.audit import Audit, audit
+from pincite.retrieve.decide import checked_limits
 from pincite.retrieve.pipeline import CANDIDATES, search
 from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.access import checked_groups
@@ -557,20 +557,12 @@ class KnowledgeBase:
         if not word(question, "question").strip():
             raise InvalidInputError(f"the question is {question!r}, wanted some words")
         k = integer(k, "k", at_least=1)
-        if max_distance is not None:
-            max_distance = number(max_distance, "max_distance")
-            if not 0.0 <= max_distance <= 2.0:
-                raise InvalidInputError(f"max_distance is {max_distance}, wanted 0 to 2 (a cosine distance), or None")
         if not isinstance(rerank, (bool, str)) or rerank not in RERANK_ORDERS:
             raise InvalidInputError(f"rerank is {rerank!r}, wanted True, False, 'fused', 'pure' or 'none'")
-        if min_logit is not None:
-            min_logit = number(min_logit, "min_logit")
-            if not math.isfinite(min_logit):
-                raise InvalidInputError(f"min_logit is {min_logit}, wanted a finite number, or None")
-            if RERANK_ORDERS[rerank] == "none":
-                raise InvalidInputError(f"min_logit is {min_logit}, rerank is {rerank!r}: only reranking gives logits")
-        if max_absent is not None and not 0.0 <= (max_absent := number(max_absent, "max_absent")) <= 1.0:
-            raise InvalidInputError(f"max_absent is {max_absent}, wanted 0 to 1 (a share of the weight), or None")
+        order = RERANK_ORDERS[rerank]
+        max_distance, min_logit, max_absent = checked_limits(
+            max_distance, min_logit, max_absent, reranks=order != "none"
+        )
         everything = self._folder.snapshot()
         view = self._folder.views.of(everything, groups)
         return search(
@@ -581,7 +573,7 @@ class KnowledgeBase:
             k=k,
             max_distance=max_distance,
             candidates=max(k, integer(candidates, "candidates", at_least=1)),  # or legs that agree would leave fewer
-            order=RERANK_ORDERS[rerank],
+            order=order,
             min_logit=min_logit,
             max_absent=max_absent,
             where=None if where is None else condition_of(where),
@@ -600,6 +592,7 @@ class KnowledgeBase:
         max_absent: float | None = None,
         where: Condition | Mapping[str, Any] | str | None = None,
         groups: Iterable[str] | None = None,
+        statistics: Literal["visible", "global"] = "visible",
     ) -> Context | NoAnswer:
         """Return what a language model needs to answer a question, or the reason not to call one.
 
@@ -621,6 +614,7 @@ class KnowledgeBase:
             max_absent=max_absent,
             where=where,
             groups=allowed,
+            statistics=statistics,
         )
         return context_of(result, self.citations(result, groups=allowed))
 

@@ -85,7 +85,7 @@ def test_a_refusal_says_which_stage_it_was(kb):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"min_logit": 0.0, "rerank": False}, "min_logit is 0.0, rerank is False: only reranking gives logits"),
+        ({"min_logit": 0.0, "rerank": False}, "min_logit is 0.0 where nothing is reranked"),
         ({"min_logit": 0.0, "rerank": "none"}, "only reranking gives logits"),
         ({"min_logit": "high"}, "min_logit"),
         ({"min_logit": float("nan")}, "min_logit is nan, wanted a finite number"),

@@ -11,9 +11,10 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 import numpy as np
 
 from pincite.config import DEFAULT_MAX_DISTANCE, IndexConfig
-from pincite.core.arguments import integer, number, one_of
+from pincite.core.arguments import integer, one_of
 from pincite.errors import InvalidInputError
 from pincite.evaluation.chunks import IndexChunks, KnownChunks
+from pincite.retrieve.decide import checked_limits
 from pincite.retrieve.legs import Leg, bm25_leg, dense_leg
 from pincite.retrieve.pipeline import CANDIDATES, RERANK_LIMIT, search
 from pincite.retrieve.result import RerankOrder
@@ -303,12 +304,10 @@ def of_knowledge_base(
     one_of(pipeline, "pipeline", get_args(Pipeline))
     if pipeline == "bm25" and max_distance is not None:
         raise InvalidInputError("pipeline is 'bm25', which measures no distance; leave max_distance out")
-    if max_distance is not None and not 0.0 <= (max_distance := number(max_distance, "max_distance")) <= 2.0:
-        raise InvalidInputError(f"max_distance is {max_distance}, wanted 0 to 2 (a cosine distance), or None")
+    reranks = _ORDERS.get(pipeline, "none") != "none"
+    max_distance, min_logit, max_absent = checked_limits(max_distance, min_logit, max_absent, reranks=reranks)
     if pipeline == "default" and max_distance is None:
         max_distance = DEFAULT_MAX_DISTANCE
-    if min_logit is not None and _ORDERS.get(pipeline, "none") == "none":
-        raise InvalidInputError(f"pipeline is {pipeline!r}, which reranks nothing; leave min_logit out")
     if max_absent is not None and pipeline not in _ORDERS:
         raise InvalidInputError(f"pipeline is {pipeline!r}, which looks at no words again; leave max_absent out")
     depth = integer(depth, "depth", at_least=1)

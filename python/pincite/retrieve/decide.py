@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 
+from pincite.core.arguments import number
+from pincite.errors import InvalidInputError
 from pincite.store.snapshot import RowKey, Snapshot
 
-__all__ = ["RARE_CHUNKS", "code_like_words", "decide"]
+__all__ = ["RARE_CHUNKS", "checked_limits", "code_like_words", "decide"]
 
 RARE_CHUNKS = 5
 """A word is rare where at most this many chunks of the index hold it."""
@@ -30,6 +33,27 @@ def code_like_words(question: str) -> list[str]:
     """
     words = (word.strip(_EDGES) for word in question.split())
     return list(dict.fromkeys(word for word in words if _CODE_LIKE.fullmatch(word)))
+
+
+def checked_limits(
+    max_distance: float | None, min_logit: float | None, max_absent: float | None, *, reranks: bool
+) -> tuple[float | None, float | None, float | None]:
+    """Return the limits of a search as floats.
+
+    Raises
+    ------
+    InvalidInputError
+        If one of them is out of its range, or logits are wanted where nothing is reranked.
+    """
+    if max_distance is not None and not 0.0 <= (max_distance := number(max_distance, "max_distance")) <= 2.0:
+        raise InvalidInputError(f"max_distance is {max_distance}, wanted 0 to 2 (a cosine distance), or None")
+    if min_logit is not None and not math.isfinite(min_logit := number(min_logit, "min_logit")):
+        raise InvalidInputError(f"min_logit is {min_logit}, wanted a finite number, or None")
+    if min_logit is not None and not reranks:
+        raise InvalidInputError(f"min_logit is {min_logit} where nothing is reranked: only reranking gives logits")
+    if max_absent is not None and not 0.0 <= (max_absent := number(max_absent, "max_absent")) <= 1.0:
+        raise InvalidInputError(f"max_absent is {max_absent}, wanted 0 to 1 (a share of the weight), or None")
+    return max_distance, min_logit, max_absent
 
 
 def decide(
