@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,15 +32,15 @@ from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.access import checked_groups
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
-from pincite.store.ingest import Ingestion, IngestReport
+from pincite.store.ingest import IngestReport
 from pincite.store.ledger import Ledger, ledger_of
-from pincite.store.preparing import checked_metadata, document_bytes, sorted_out
-from pincite.store.progress import Progress, shown
+from pincite.store.preparing import checked_metadata, sorted_out
+from pincite.store.progress import Progress
 from pincite.store.snapshot import Snapshot
-from pincite.store.sources import FoundFile, discover, file_of, ids_of_file, missing_files
+from pincite.store.sources import file_of, ids_of_file
 from pincite.store.stale import StaleDocument, stale_documents
 from pincite.store.status import Status, status_of
-from pincite.store.upkeep import delete_documents, require_known, retry_failed, set_access, sync_sources
+from pincite.store.upkeep import add_documents, delete_documents, require_known, retry_failed, set_access, sync_sources
 from pincite.types import Document, TextEncoder, TextReranker
 
 __all__ = ["KnowledgeBase", "Status", "open", "resolve"]
@@ -305,26 +304,22 @@ class KnowledgeBase:
         StorageError
             If something cannot be written; what was committed before stays.
         """
-        started = time.perf_counter()
         paths, documents = sorted_out(paths_or_documents)
         shared = None if metadata is None else checked_metadata(metadata, "metadata")
-        allowed = None if groups is None else checked_groups(groups)
         documents = [
             replace(each, metadata={**(shared or {}), **checked_metadata(each.metadata, f"metadata of {each.id!r}")})
             for each in documents
         ]
-        folder = self._folder
-        with folder.writer() as writer:
-            found = discover(paths, known=folder.catalog.sources(), index_folder=folder.path, name=name)
-            items: list[FoundFile | Document] = [*found.files, *documents]
-            total = sum(item.nbytes if isinstance(item, FoundFile) else len(document_bytes(item)) for item in items)
-            with shown(progress, total) as show:
-                run = Ingestion(folder, writer, self.encoder(), shared, allowed, show)
-                report = run.run(items, found.sources)
-            report.missing = missing_files(paths, folder.catalog.live_files(), folder.catalog.sources())
-        report.ignored = found.ignored
-        report.seconds = time.perf_counter() - started
-        return report
+        return add_documents(
+            self._folder,
+            self.encoder,
+            paths,
+            documents,
+            name=name,
+            groups=None if groups is None else checked_groups(groups),
+            metadata=shared,
+            progress=progress,
+        )
 
     def update(
         self,

@@ -1,4 +1,4 @@
-"""An index kept equal to what it is about: documents that go, folders that change, files that failed."""
+"""An index kept equal to what it is about: documents that come and go, folders that change, files that failed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,39 @@ from pincite.errors import InvalidInputError
 from pincite.store.catalog import put_access
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import Ingestion, IngestReport
+from pincite.store.preparing import document_bytes
 from pincite.store.progress import Progress, shown
-from pincite.store.sources import FoundFile, discover, file_of_id
+from pincite.store.sources import FoundFile, discover, file_of_id, missing_files
 from pincite.store.syncing import compare
 from pincite.store.writer import Writer
-from pincite.types import TextEncoder
+from pincite.types import Document, TextEncoder
 
-__all__ = ["delete_documents", "require_known", "retry_failed", "set_access", "sync_sources"]
+__all__ = ["add_documents", "delete_documents", "require_known", "retry_failed", "set_access", "sync_sources"]
+
+
+def add_documents(
+    folder: IndexFolder,
+    encoder: Callable[[], TextEncoder],
+    paths: Sequence[Path],
+    documents: Sequence[Document],
+    *,
+    name: str | None,
+    groups: frozenset[str] | None,
+    metadata: Mapping[str, Any] | None,
+    progress: bool | Progress,
+) -> IngestReport:
+    """Do what `KnowledgeBase.add` says."""
+    started = time.perf_counter()
+    with folder.writer() as writer:
+        found = discover(paths, known=folder.catalog.sources(), index_folder=folder.path, name=name)
+        total = sum(file.nbytes for file in found.files) + sum(len(document_bytes(each)) for each in documents)
+        with shown(progress, total) as show:
+            run = Ingestion(folder, writer, encoder(), metadata, groups, show)
+            report = run.run([*found.files, *documents], found.sources)
+        report.missing = missing_files(paths, folder.catalog.live_files(), folder.catalog.sources())
+    report.ignored = found.ignored
+    report.seconds = time.perf_counter() - started
+    return report
 
 
 def delete_documents(folder: IndexFolder, ids: Sequence[str]) -> IngestReport:
