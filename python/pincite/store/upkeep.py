@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pincite.errors import InvalidInputError
-from pincite.store.catalog import put_access
+from pincite.store.catalog_rows import put_access
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import Ingestion, IngestReport
 from pincite.store.preparing import document_bytes

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from pincite.config import IndexConfig
 from pincite.errors import IndexLockedError
-from pincite.store.catalog import (
-    Catalog,
+from pincite.store.catalog import Catalog
+from pincite.store.catalog_rows import (
     insert_document,
     put_access,
     put_failures,
