@@ -81,7 +81,7 @@ def questions_of(kb: pincite.KnowledgeBase, n: int) -> list[Row]:
             continue
         where = f"rank < {share}"
         found = kb.search(question, where=where, k=100, **plain)
-        expected = min(100, kb.snapshot().select(found.plan.where).chunks)
+        expected = min(100, kb.view().select(found.plan.where).chunks)
         agreement = "k is filled" if len(found) == expected else "k IS NOT FILLED"
         row = compare(
             f"where {share:.2%} fulfil it",

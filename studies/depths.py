@@ -93,7 +93,7 @@ def fusion_rows(kb: pincite.KnowledgeBase, questions: QuestionSet) -> list[list[
 
 def fused_by(kb: pincite.KnowledgeBase, k: float, weight: float) -> Callable[[str], list[Retrieved]]:
     """Return the hybrid order with another constant and weights; k = 60 and equal weights are the product's own."""
-    snapshot, encoder = kb.snapshot(), kb.encoder()
+    snapshot, encoder = kb.view(), kb.encoder()
 
     def retrieve(question: str) -> list[Retrieved]:
         vector = encoder.encode_batch([question]).vectors[0]

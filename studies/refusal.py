@@ -55,7 +55,7 @@ def tables(setting: Setting) -> dict[str, str]:
 
 def with_negatives(setting: Setting, questions: QuestionSet, kb: pincite.KnowledgeBase, what: Deleted) -> GoldSet:
     """Return the set's questions with near and far ones that cannot be answered."""
-    documents = IndexChunks(kb.snapshot(), kb.encoder).document
+    documents = IndexChunks(kb.view(), kb.encoder).document
     made = [*delete_answers(questions.gold, documents, what=what), *swap_entities(questions.gold, documents)]
     if questions.name == "mdcourse":
         made += [question for question in GoldSet.load(setting.gold) if not question.answerable]

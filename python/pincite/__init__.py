@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pincite.evaluation.gold import GoldSet
     from pincite.evaluation.report import Report
     from pincite.evaluation.run import evaluate
-    from pincite.knowledge_base import KnowledgeBase, open, resolve
+    from pincite.filters import F
+    from pincite.knowledge_base import KnowledgeBase, open, resolve, restore
     from pincite.models.encoder import Encoder
     from pincite.models.reranker import Reranker
     from pincite.retrieve.result import Hit, SearchResult
@@ -46,6 +47,7 @@ __all__ = [
     "DocumentLedger",
     "DocumentOutcome",
     "Encoder",
+    "F",
     "FlatIndex",
     "GoldSet",
     "Hit",
@@ -73,6 +75,7 @@ __all__ = [
     "highlights",
     "open",
     "resolve",
+    "restore",
     "rrf",
     "tokenize",
 ]
@@ -101,6 +104,7 @@ _LAZY = {
     "evaluate": "evaluation.run",
     "open": "knowledge_base",
     "resolve": "knowledge_base",
+    "restore": "knowledge_base",
 }
 
 

@@ -30,20 +30,25 @@ from pincite.retrieve.decide import checked_limits
 from pincite.retrieve.pipeline import CANDIDATES, search
 from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.access import checked_groups
+from pincite.store.archive import RestoreReport, SnapshotReport, restore_archive, write_archive
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import IngestReport
 from pincite.store.ledger import Ledger, ledger_of
 from pincite.store.preparing import checked_metadata, sorted_out
 from pincite.store.progress import Progress
+from pincite.store.records import VersionRecord, VersionState
 from pincite.store.snapshot import Snapshot
 from pincite.store.sources import file_of, ids_of_file
 from pincite.store.stale import StaleDocument, stale_documents
 from pincite.store.status import Status, status_of
 from pincite.store.upkeep import add_documents, delete_documents, require_known, retry_failed, set_access, sync_sources
+from pincite.store.versions import RebuildReport, discard_version, rebuild, switch
 from pincite.types import Document, TextEncoder, TextReranker
 
-__all__ = ["KnowledgeBase", "Status", "open", "resolve"]
+__all__ = ["KnowledgeBase", "Status", "open", "resolve", "restore"]
+
+STATES: dict[str, VersionState] = {"serving": "serving", "built": "built", "previous": "previous"}
 
 RERANK_ORDERS: dict[Any, RerankOrder] = {True: "fused", False: "none", "fused": "fused", "pure": "pure", "none": "none"}
 
@@ -53,6 +58,7 @@ def open(
     *,
     create: bool = False,
     read_only: bool = False,
+    version: int | Literal["serving", "built", "previous"] | None = None,
     verify: bool = True,
     config: IndexConfig | None = None,
     encoder: str | os.PathLike[str] | TextEncoder | None = None,
@@ -71,6 +77,9 @@ def open(
         Make an empty index if there is none.
     read_only : bool, default False
         Refuse to write.
+    version : int or {"serving", "built", "previous"}, optional
+        Read one version of the index, and go on reading it whichever serves: see `KnowledgeBase.rebuild`. It is read
+        only. By default the one that serves.
     verify : bool, default True
         Compare the files with their checksums. Without, an index of 100,000 chunks opens about three times as fast,
         and damage to its texts or numbers can go unseen.
@@ -107,13 +116,14 @@ def open(
     """
     folder = Path(path_text(path))
     with naming_refusals(folder, "open the index"):
-        return _open(folder, create, read_only, verify, config, encoder, reranker, report)
+        return _open(folder, create, read_only, version, verify, config, encoder, reranker, report)
 
 
 def _open(
     folder: Path,
     create: bool,
     read_only: bool,
+    version: int | Literal["serving", "built", "previous"] | None,
     verify: bool,
     config: IndexConfig | None,
     encoder: str | os.PathLike[str] | TextEncoder | None,
@@ -124,16 +134,59 @@ def _open(
         if flag(read_only, "read_only"):
             raise InvalidInputError("create and read_only are both True, wanted one of them")
         wanted = config or IndexConfig()
-        chunk("x", strategy=wanted.strategy, target=wanted.target, overlap=wanted.overlap)  # raises what is wrong
-        BM25Index.build([], analyzer=wanted.analyzer, stemmer=wanted.stemmer)
+        _check_config(wanted)
         IndexFolder.create(folder, wanted)
-    opened = IndexFolder(folder, read_only=flag(read_only, "read_only"), verify=flag(verify, "verify"))
+    if version is not None and not isinstance(version, str):
+        version = integer(version, "version", at_least=1)
+    opened = IndexFolder(
+        folder,
+        read_only=flag(read_only, "read_only") or version is not None,
+        verify=flag(verify, "verify"),
+        version=STATES[one_of(version, "version", tuple(STATES))] if isinstance(version, str) else version,
+    )
     if config is not None and config != opened.config:
         opened.close()
         raise InvalidInputError(
             f"{folder} was built with {opened.config}, given was {config}; leave config out, or make another index"
         )
     return KnowledgeBase(opened, encoder=encoder, reranker=reranker, report=report)
+
+
+def _check_config(config: IndexConfig) -> None:
+    """Raise what is wrong with it, before anything is written."""
+    chunk("x", strategy=config.strategy, target=config.target, overlap=config.overlap)
+    BM25Index.build([], analyzer=config.analyzer, stemmer=config.stemmer)
+
+
+def restore(file: str | os.PathLike[str], path: str | os.PathLike[str], *, keep_grants: bool = False) -> RestoreReport:
+    """Make an index of a file that `KnowledgeBase.snapshot` wrote, or put an index back to what is in it.
+
+    Where `path` is an index, it has to be the one that the file was made of. Then its documents become, in one commit,
+    what they were, but for those that were deleted since, which do not come back, and for who may see what, which stays
+    as it is. `KnowledgeBase.rollback` goes back to how it was cut and embedded before.
+
+    Where there is nothing at `path`, a new index is made. Nobody knows there what was deleted or whose grant was taken
+    back since: if the index had groups, nobody sees anything until it is said again by `KnowledgeBase.grant`.
+
+    Parameters
+    ----------
+    file, path : path
+    keep_grants : bool, default False
+        In a new index, take who might see what at the time of the snapshot for who may see it. A grant that was taken
+        back since comes to life again.
+
+    Raises
+    ------
+    InvalidInputError
+        If something else is at `path`, or another index than that of the file.
+    IndexCorruptError, IncompatibleIndexError
+        If the file is damaged, no snapshot, or of another version.
+    IndexLockedError, StorageError
+        As for `KnowledgeBase.add`. The index is as it was.
+    """
+    folder = Path(path_text(path))
+    with naming_refusals(folder, "restore the index"):
+        return restore_archive(Path(path_text(file)), folder, keep_grants=flag(keep_grants, "keep_grants"))
 
 
 def resolve(uri: str, kb: KnowledgeBase) -> Passage:
@@ -158,6 +211,8 @@ class KnowledgeBase:
         self._opened: IndexFolder | None = folder
         self._path = folder.path
         self._encoder = encoder
+        self._encoders: dict[int, TextEncoder] = {}
+        self._models: dict[str, TextEncoder] = {}
         self._reranker = reranker
         self._report = report
         self._loading = threading.RLock()
@@ -202,13 +257,14 @@ class KnowledgeBase:
         """The number of the last commit."""
         return self._folder.snapshot().generation
 
-    def snapshot(self, *, groups: Iterable[str] | None = None) -> Snapshot:
+    def view(self, *, groups: Iterable[str] | None = None) -> Snapshot:
         """Return the generation that a search with these groups would see now; without groups, all of it.
 
         What `pincite.evaluate` reads. It is for whoever runs the index, as are `status`, `ledger` and `stale`, which
         are about all documents.
         """
         folder = self._folder
+        folder.check_encoder(None)
         return folder.snapshot() if groups is None else folder.views.of(folder.snapshot(), groups)
 
     @property
@@ -226,15 +282,29 @@ class KnowledgeBase:
         IncompatibleIndexError
             If the index was built with another.
         """
+        return self._encoder_of(self._folder.version)
+
+    def _encoder_of(self, version: VersionRecord) -> TextEncoder:
+        """Return the encoder of a version: the one that was given, or the one that the version was built with."""
         with self._loading_once():
-            given = self._encoder
-            if given is None or isinstance(given, (str, os.PathLike)):
-                stamp = self._folder.encoder_stamp
-                default = DEFAULT_ENCODER if stamp is None else str(stamp.get("model", DEFAULT_ENCODER))
-                given = Encoder.load(default if given is None else given, report=self._report)
-            self._folder.check_encoder(given)
-            self._encoder = given
+            found = self._encoders.get(version.number)
+            if found is None:
+                given = self._encoder
+                if given is None:
+                    stamp = version.encoder
+                    given = DEFAULT_ENCODER if stamp is None else str(stamp.get("model", DEFAULT_ENCODER))
+                found = self._loaded(given)
+            self._folder.check_encoder(found, version)
+            self._encoders[version.number] = found
+            return found
+
+    def _loaded(self, given: str | os.PathLike[str] | TextEncoder) -> TextEncoder:
+        if not isinstance(given, (str, os.PathLike)):
             return given
+        name = os.fspath(given)
+        if name not in self._models:
+            self._models[name] = Encoder.load(name, report=self._report)
+        return self._models[name]
 
     def reranker(self) -> TextReranker:
         """Return the cross-encoder, loaded at the first call.
@@ -407,7 +477,7 @@ class KnowledgeBase:
             everything,
             folder.views.of(everything, asked),
             asked,
-            encoder=self.encoder,
+            encoder=lambda: self._encoder_of(everything.version),
             questions=integer(questions, "questions", at_least=1),
             seed=integer(seed, "seed", at_least=0),
         )
@@ -487,6 +557,122 @@ class KnowledgeBase:
         """
         return stale_documents(self._folder, older_than)
 
+    def merge(self) -> int:
+        """Make one segment of all, without what was deleted or replaced; return the generation's number.
+
+        Commits merge small segments by themselves, up to a bound on what one may cost. This has none: it reads and
+        writes the whole index, and keeps its texts and vectors in memory meanwhile. Readers go on.
+
+        Raises
+        ------
+        IndexLockedError
+            If another process is writing.
+        """
+        with self._folder.writer() as writer:
+            return writer.merge(self._folder.snapshot())
+
+    def rebuild(
+        self,
+        *,
+        config: IndexConfig | None = None,
+        encoder: str | os.PathLike[str] | TextEncoder | None = None,
+        progress: bool | Progress = True,
+    ) -> RebuildReport:
+        """Build a version of the index beside the one that serves: all documents cut, indexed and embedded anew.
+
+        What is cut are the texts that the index holds; no file is read. Questions are answered by the version that
+        serves, until `swap`. About 1,000 chunks make a commit: after an interruption the same call does the rest, and
+        called again later it takes in what has changed since.
+
+        Parameters
+        ----------
+        config : IndexConfig, optional
+            How documents are cut and indexed; by default as they are.
+        encoder : name, path or TextEncoder, optional
+            As for `pincite.open`; by default the one of the version that serves.
+        progress : bool or callable, default True
+            As for `add`, in characters.
+
+        Returns
+        -------
+        RebuildReport
+
+        Raises
+        ------
+        InvalidInputError
+            If a version with other settings has been begun: `discard` it first.
+        IndexLockedError, ModelFileError, StorageError
+            As for `add`.
+
+        Examples
+        --------
+        >>> kb.rebuild(config=pincite.IndexConfig(target=1024))  # doctest: +SKIP
+        >>> pincite.open("kb", version="built").search("does it still know this?")  # doctest: +SKIP
+        >>> kb.swap()  # doctest: +SKIP
+        """
+        folder = self._folder
+        wanted = config or folder.config
+        _check_config(wanted)
+        model = self.encoder() if encoder is None else self._loaded(encoder)
+        report = rebuild(folder, wanted, model, progress=progress)
+        self._encoders[report.version] = model
+        return report
+
+    def swap(self, *, progress: bool | Progress = True) -> int:
+        """Let the version that `rebuild` built serve, in one commit, and return the generation's number.
+
+        Documents that came, changed or went since it was built are taken in first. The version that served until now is
+        kept, until the next swap: `rollback` goes back to it. Other processes follow with their next question, and have
+        to have the encoder: one that was opened with another by name or object says so.
+
+        Raises
+        ------
+        InvalidInputError
+            If none has been built to the end.
+        IncompatibleIndexError, ModelFileError
+            If the version's encoder is needed and cannot be had; then everything is as it was.
+        IndexLockedError, StorageError
+            As for `add`.
+        """
+        return switch(self._folder, "built", self._encoder_of, progress=progress)
+
+    def rollback(self, *, progress: bool | Progress = True) -> int:
+        """Undo a `swap`: let the version that served before it serve again; calling it again undoes that.
+
+        Only the way of cutting and embedding goes back. What was deleted since stays deleted, what was added or changed
+        since is taken in first, and who may see what stays as it is. Raises what `swap` raises.
+        """
+        return switch(self._folder, "previous", self._encoder_of, progress=progress)
+
+    def discard(self, version: int) -> None:
+        """Remove a version that does not serve: one that was built, or the one that `rollback` would go back to.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such version, or it serves.
+        """
+        discard_version(self._folder, integer(version, "version", at_least=1))
+
+    def snapshot(self, path: str | os.PathLike[str]) -> SnapshotReport:
+        """Write the index, as it is now, to one file, which `pincite.restore` makes an index of.
+
+        It holds the version that serves. Others go on reading and writing meanwhile; the file shows one generation.
+
+        Parameters
+        ----------
+        path : path
+            Of the file; one that is there is not replaced.
+
+        Raises
+        ------
+        InvalidInputError
+            If something is there, or it would lie within the index.
+        StorageError
+            If it cannot be written; then nothing is left of it.
+        """
+        return write_archive(self._folder, Path(path_text(path)))
+
     def search(
         self,
         question: str,
@@ -563,7 +749,7 @@ class KnowledgeBase:
         return search(
             everything if one_of(statistics, "statistics", ("visible", "global")) == "global" else view,
             question,
-            encoder=self.encoder,
+            encoder=lambda: self._encoder_of(everything.version),
             reranker=self.reranker,
             k=k,
             max_distance=max_distance,
@@ -681,8 +867,9 @@ class KnowledgeBase:
         """
         folder = self._folder
         snapshot = folder.snapshot()
-        documents = folder.catalog.documents(snapshot.generation)
-        return ledger_of(snapshot, documents, folder.catalog.failures(), strategy=folder.config.strategy)
+        documents = folder.catalog.version(snapshot.version.number).living(snapshot.generation)
+        strategy = snapshot.version.config.strategy
+        return ledger_of(snapshot, documents, folder.catalog.failures(), strategy=strategy)
 
 
 class _SeenBy:

@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 from pincite.errors import IndexCorruptError, IndexNotFoundError, PinciteError, StorageError
-from pincite.store import writer
+from pincite.store import merging
 from small_index import answers, document, opened
 
 FLIPS, CUTS = 200, 50
@@ -164,7 +164,7 @@ def test_damage_never_shows_what_may_not_be_seen(copy, statement):
 
 
 def test_damage_is_not_merged_under_new_checksums(copy, monkeypatch):
-    monkeypatch.setattr(writer, "FANOUT", 2)
+    monkeypatch.setattr(merging, "FANOUT", 2)
     file = file_of(copy, "segments/0/vectors.pin")
     content = file.read_bytes()
     file.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])

@@ -61,7 +61,7 @@ def test_children_beside_threads_that_search_and_write(kb):
     def read():
         while not done.is_set():
             try:
-                kb._folder.catalog.totals()
+                kb._folder.documents.totals()
                 kb.status()
                 kb.ledger()
             except Exception as error:

@@ -11,7 +11,7 @@ import pytest
 
 import pincite.knowledge_base
 import pincite.store
-from pincite.store import writer
+from pincite.store import merging
 from small_index import answers, document, opened
 from tracing import trace_lines
 
@@ -31,7 +31,7 @@ CHANGE = [document(1, version=1), document(9)]
 @pytest.fixture
 def base(memory_path, monkeypatch):
     """An index whose next commit replaces a document, adds one and merges."""
-    monkeypatch.setattr(writer, "FANOUT", 2)
+    monkeypatch.setattr(merging, "FANOUT", 2)
     with opened(memory_path / "base") as kb:
         for number in range(2):
             kb.add([document(number)], progress=False)

@@ -31,9 +31,9 @@ with opened(sys.argv[1]) as kb:
 
 COMMITS = """
 import sys
-from pincite.store import writer
+from pincite.store import merging
 from small_index import document, opened
-writer.SMALLEST_TIER = 4
+merging.SMALLEST_TIER = 4
 with opened(sys.argv[1]) as kb:
     for version in range(1, 51):
         kb.add([document(number, version) for number in range(version % 5 + 1)], progress=False)

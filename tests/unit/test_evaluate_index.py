@@ -253,7 +253,7 @@ GOLD_OF_STRATEGY_E = GoldSet("limits", GOLD.questions[1:2])
 
 def test_replaced_documents_are_not_counted(kb):
     kb.add([Document("sails", "# Sails\n\nNew.\n")], progress=False)
-    assert any(rows is not None for rows in kb.snapshot().visible)  # the old one is dead, and still there
+    assert any(rows is not None for rows in kb.view().visible)  # the old one is dead, and still there
     with pytest.raises(InvalidInputError, match="it occurs nowhere"):
         evaluate(kb, GOLD)
     report = evaluate(kb, GoldSet("pumps", GOLD.questions[:1]))

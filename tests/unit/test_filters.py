@@ -189,7 +189,7 @@ def many(tmp_path_factory):
 
 @pytest.mark.parametrize("where", ["n == 77", "even == true", "n >= 190", "n < 0 or n exists"])
 def test_each_leg_is_the_unfiltered_one_less_the_others(many, where):
-    snapshot = many.snapshot()
+    snapshot = many.view()
     condition = condition_of(where)
     wanted = {f"d{n:03}" for n in range(200) if holds(condition, {"n": n, "even": n % 2 == 0})}
     selection = snapshot.select(condition)

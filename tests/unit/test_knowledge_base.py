@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pincite
+from pincite.store.catalog_documents import DocumentCatalog
 from pincite.errors import (
     IncompatibleIndexError,
     IndexCorruptError,
@@ -109,15 +110,14 @@ def test_the_ledger_balances_for_every_strategy(tmp_path, folder, strategy):
 
 def test_the_ledger_sees_what_does_not_balance(kb, monkeypatch):
     """Each fault that the account is for is made on purpose."""
-    catalog = kb._folder.catalog
+    rows = kb._folder.documents
     assert kb.ledger().balanced
     changes = {"handbook/pumps.md": {"length": 7}, "handbook/sails.md": {"n_chunks": 70},
                "handbook/page.html": {"text_hash": "x"}}  # fmt: skip
     documents = [
-        (row, dataclasses.replace(record, **changes.get(record.id, {})))
-        for row, record in catalog.documents(kb.generation)
+        (row, dataclasses.replace(record, **changes.get(record.id, {}))) for row, record in rows.living(kb.generation)
     ]
-    monkeypatch.setattr(catalog, "documents", lambda generation: documents)
+    monkeypatch.setattr(DocumentCatalog, "living", lambda self, generation: documents)
     assert {account.id for account in kb.ledger() if account.faults} == set(changes)
 
 

@@ -99,7 +99,7 @@ def whole(tmp_path_factory):
 @given(gone=st.sets(st.integers(0, 19), max_size=19))
 @pytest.mark.parametrize("pipeline", ["bm25", "dense", "hybrid", "hybrid+rerank"])
 def test_an_index_without_documents_is_one_that_never_had_them(whole, tmp_path_factory, pipeline, gone):
-    chunks = IndexChunks(whole.snapshot(), whole.encoder)
+    chunks = IndexChunks(whole.view(), whole.encoder)
     keys = [key for number in gone for key in chunks.touching(Span(f"d{number:03}"))]
     with opened(tmp_path_factory.mktemp("rest") / "kb") as rest:
         kept = [document(number, version=2 * (number == 3)) for number in range(20) if number not in gone]
@@ -109,7 +109,7 @@ def test_an_index_without_documents_is_one_that_never_had_them(whole, tmp_path_f
 
 
 def test_an_index_without_anything_finds_nothing(whole):
-    chunks = IndexChunks(whole.snapshot(), whole.encoder)
+    chunks = IndexChunks(whole.view(), whole.encoder)
     keys = [key for number in range(20) for key in chunks.touching(Span(f"d{number:03}"))]
     for pipeline in ("bm25", "dense", "hybrid"):
         assert hits(of_knowledge_base(whole, pipeline=pipeline).without(keys)) == [()] * len(QUESTIONS)
@@ -136,7 +136,7 @@ def test_a_callable_cannot_take_anything_out():
 def test_chunks_that_touch_a_span_by_one_character_are_touched(tmp_path):
     with opened(tmp_path / "kb", config=pincite.IndexConfig(strategy="A", target=16)) as kb:
         kb.add(DOCUMENTS.values(), progress=False)
-        chunks = IndexChunks(kb.snapshot(), kb.encoder)
+        chunks = IndexChunks(kb.view(), kb.encoder)
         first = chunks.touching(Span("pumps"))[0]
         assert chunks.touching(Span("pumps", 15, 16)) == [first]
         assert chunks.touching(Span("pumps", 15, 17)) == [first, first + 1]

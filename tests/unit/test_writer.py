@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import pincite
 from pincite.errors import IndexCorruptError, IndexLockedError, InvalidInputError, StorageError
-from pincite.store import ingest, writer
+from pincite.store import ingest, merging, sweeping
 from pincite.store.segment import UNFINISHED
 from stub_models import StubEncoder, StubReranker
 
@@ -56,9 +56,9 @@ def test_any_history_answers_like_a_fresh_build(tmp_path_factory, history, batch
     folder = tmp_path_factory.mktemp("history")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ingest, "BATCH_CHUNKS", batch)
-        patch.setattr(writer, "SMALLEST_TIER", 4)
-        patch.setattr(writer, "FANOUT", 3)
-        patch.setattr(writer, "GRACE_S", 0.0)
+        patch.setattr(merging, "SMALLEST_TIER", 4)
+        patch.setattr(merging, "FANOUT", 3)
+        patch.setattr(sweeping, "GRACE_S", 0.0)
         with opened(folder / "kb", config=pincite.IndexConfig(target=40)) as kb:
             state = {}
             for step in history:
@@ -72,7 +72,7 @@ def test_any_history_answers_like_a_fresh_build(tmp_path_factory, history, batch
 
 
 def test_merges_bound_the_number_of_segments(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer, "SMALLEST_TIER", 4)
+    monkeypatch.setattr(merging, "SMALLEST_TIER", 4)
     with opened(tmp_path / "kb") as kb:
         for number in range(40):
             kb.add(document(f"d{number:02}", f"# Note {number}\n\nship {number}"), progress=False)
@@ -95,7 +95,7 @@ def test_what_is_unchanged_is_neither_embedded_nor_committed(tmp_path):
 
 
 def test_the_next_writer_sweeps_what_nobody_lists(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer, "GRACE_S", 0.0)
+    monkeypatch.setattr(sweeping, "GRACE_S", 0.0)
     with opened(tmp_path / "kb") as kb:
         kb.add(document("a", "ship"), progress=False)
         segments = tmp_path / "kb" / "segments"
@@ -111,7 +111,7 @@ def test_the_next_writer_sweeps_what_nobody_lists(tmp_path, monkeypatch):
 
 
 def test_a_reader_keeps_its_generation_while_others_write(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer, "GRACE_S", 0.0)
+    monkeypatch.setattr(sweeping, "GRACE_S", 0.0)
     with opened(tmp_path / "kb") as kb, opened(tmp_path / "kb") as other:
         kb.add(document("a", "# A\n\nship"), progress=False)
         held = other.search("ship", max_distance=None)
@@ -168,13 +168,13 @@ def test_a_segment_whose_files_do_not_belong_together_is_refused(tmp_path):
 
 
 def test_dead_rows_go_when_their_segment_goes(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer, "GRACE_S", 0.0)
+    monkeypatch.setattr(sweeping, "GRACE_S", 0.0)
     with opened(tmp_path / "kb") as kb:
         for number in range(6):
             kb.add(document("a", f"ship {number}"), progress=False)
             time.sleep(0.01)
         kb.add(document("b", "sail"), progress=False)
-        assert len(kb._folder.catalog.dead_rows()) <= 2
+        assert len(kb._folder.documents.dead_rows()) <= 2
         assert len(list((tmp_path / "kb" / "segments").iterdir())) <= 3
 
 

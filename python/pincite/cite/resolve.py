@@ -80,7 +80,7 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str], may_see: Calla
         If the index has no such document.
     """
     document, fragment = parse_uri(uri)
-    names = [*folder.catalog.live_ids(document), document, unquote(document), *ids]
+    names = [*folder.documents.live_ids(document), document, unquote(document), *ids]
     places = map(folder.find, dict.fromkeys(names))
     found = [place for place in places if place is not None and may_see(place[0].id)]
     if not found:

@@ -12,7 +12,28 @@ from collections.abc import Sequence
 from typing import Any
 
 from pincite import __version__
-from pincite.cli import audit, cite, context, delete, eval, grant, index, ledger, models, retry, search, status, sync
+from pincite.cli import (
+    audit,
+    cite,
+    context,
+    delete,
+    eval,
+    grant,
+    index,
+    ledger,
+    merge,
+    models,
+    rebuild,
+    restore,
+    retry,
+    rollback,
+    search,
+    snapshot,
+    status,
+    swap,
+    sync,
+    versions,
+)  # fmt: skip
 from pincite.cli.arguments import print_json, tell
 from pincite.errors import PinciteError
 
@@ -25,6 +46,13 @@ VERBS: dict[str, Any] = {
     "grant": grant,
     "audit": audit,
     "retry": retry,
+    "merge": merge,
+    "rebuild": rebuild,
+    "swap": swap,
+    "rollback": rollback,
+    "versions": versions,
+    "snapshot": snapshot,
+    "restore": restore,
     "search": search,
     "context": context,
     "cite": cite,

@@ -113,6 +113,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     gate.add_argument("--max-lost", type=int, metavar="N", help="questions that are not answered any more")
     gate.add_argument("--pipeline", choices=pipelines, default="default", help="what of the indexes is measured")
     gate.add_argument("-k", type=int, default=4, help="answered means by one of the first K (default: 4)")
+    for added in (compared, gate):
+        added.add_argument(
+            "--versions", nargs=2, default=[None, None], metavar=("OLD", "NEW"), type=version_of,
+            help="which version of the one and the other index: serving, built, previous or a number",
+        )  # fmt: skip
     negatives = actions.add_parser(
         "negatives", help="make questions without an answer of those that have one",
         description="Write a gold set with the questions of another one and near ones made of them, which cannot be "
@@ -230,7 +235,7 @@ def _gate(given: argparse.Namespace) -> int:
 
 def _negatives(given: argparse.Namespace) -> int:
     with pincite.open(given.kb, read_only=True, report=tell) as kb:
-        documents = IndexChunks(kb.snapshot(), kb.encoder).document
+        documents = IndexChunks(kb.view(), kb.encoder).document
     asked = GoldSet.load(given.gold, documents=documents)
     questions = list(asked)
     for by in dict.fromkeys(given.by):
@@ -289,6 +294,11 @@ _ACTIONS: dict[str, Any] = {
 }
 
 
+def version_of(text: str) -> int | str:
+    """Return a version's number, or what it is."""
+    return int(text) if text.isdecimal() else text
+
+
 def _is_page(text: str) -> bool:
     return text.startswith("<!doctype html>")
 
@@ -338,14 +348,19 @@ def _tell_times(given: argparse.Namespace, reports: Sequence[Report]) -> None:
 
 
 def _compared(given: argparse.Namespace, old: Pipeline, new: Pipeline) -> tuple[Comparison, tuple[Report, Report]]:
-    if given.old == given.new and old == new:
+    then, now = given.versions
+    if (given.old, old, then) == (given.new, new, now):
         raise InvalidInputError(
-            f"given were {given.old} and {given.new} with one pipeline, wanted two indexes, or two --pipelines"
+            f"given were {given.old} and {given.new} with one pipeline, wanted two indexes, two --pipelines, or two "
+            "--versions"
         )
-    with pincite.open(given.old, read_only=True, report=tell) as kb:
-        given.gold = GoldSet.load(given.gold, documents=IndexChunks(kb.snapshot(), kb.encoder).document)
+    with pincite.open(given.old, read_only=True, version=then, report=tell) as kb:
+        given.gold = GoldSet.load(given.gold, documents=IndexChunks(kb.view(), kb.encoder).document)
     # What the new index has lost is what is measured, and no fault of the questions.
-    reports = (_measured(given, given.old, old), _measured(given, given.new, new, may_lack=True))
+    reports = (
+        _measured(given, given.old, old, version=then),
+        _measured(given, given.new, new, version=now, may_lack=True),
+    )
     return compare(*reports, k=given.k), reports
 
 
@@ -365,10 +380,11 @@ def _measured(
     path: str,
     pipeline: Pipeline,
     *,
+    version: Any = None,
     threshold: float | None = None,
     may_lack: bool = False,
 ) -> Report:
-    with pincite.open(path, read_only=True, report=tell) as kb:
+    with pincite.open(path, read_only=True, version=version, report=tell) as kb:
         return evaluate(
             kb,
             given.gold,
@@ -377,6 +393,6 @@ def _measured(
             threshold=threshold,
             may_lack=may_lack,
             seed=given.seed,
-            name=f"{path} ({pipeline})",
+            name=f"{path}{f' {version}' if version else ''} ({pipeline})",
             progress=True,
         )

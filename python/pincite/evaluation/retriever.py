@@ -121,7 +121,7 @@ class Indexed(Protocol):
     def config(self) -> IndexConfig:
         """How documents are cut and indexed."""
 
-    def snapshot(self, *, groups: Iterable[str] | None = None) -> Snapshot:
+    def view(self, *, groups: Iterable[str] | None = None) -> Snapshot:
         """Return the generation that searches with these groups see; without groups, all of it."""
 
     @property
@@ -159,7 +159,7 @@ class IndexRetriever:
         min_logit: float | None,
         max_absent: float | None,
     ) -> None:
-        self.snapshot = kb.snapshot()
+        self.snapshot = kb.view()
         self.encoder = kb.encoder
         self._kb = kb
         self._pipeline: Pipeline = pipeline
@@ -200,7 +200,7 @@ class IndexRetriever:
     def seen_by(self, groups: Iterable[str]) -> IndexRetriever:
         """Return the same pipeline over what groups see."""
         rest = copy(self)
-        rest.snapshot = self._kb.snapshot(groups=groups)
+        rest.snapshot = self._kb.view(groups=groups)
         return rest
 
     @property

@@ -1,4 +1,4 @@
-"""The catalog: which documents, segments and failures there are, and in which generation."""
+"""The catalog: which versions, failures, sources and grants there are, and the connection to all that it holds."""
 
 from __future__ import annotations
 
@@ -6,29 +6,34 @@ import json
 import os
 import sqlite3
 import threading
+import time
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from pincite.config import IndexConfig
 from pincite.errors import IncompatibleIndexError, IndexCorruptError, IndexNotFoundError, StorageError
+from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.catalog_rows import (
-    DOCUMENT_FIELDS,
     FAILURE_FIELDS,
     SCHEMA,
-    SELECT_DOCUMENT,
     SOURCE_FIELDS,
+    Sums,
     checksum,
-    generation_checksum,
+    noted_checksum,
     put_generation,
     put_meta,
+    put_version,
+    set_serving,
+    version_checksum,
 )
-from pincite.store.records import DocumentRecord, FailureRecord, SourceRecord
+from pincite.store.records import FailureRecord, SourceRecord, VersionRecord, VersionState
 
 __all__ = ["FORMAT", "Catalog"]
 
-FORMAT = 2
+FORMAT = 3
 
 _open_catalogs: weakref.WeakSet[Catalog] = weakref.WeakSet()
 _forking = threading.Lock()
@@ -53,15 +58,21 @@ class Catalog:
             _open_catalogs.add(self)
 
     @classmethod
-    def create(cls, path: Path, meta: dict[str, Any]) -> None:
-        """Make the catalog of an empty index, generation 0; `meta` is kept as JSON by key."""
+    def create(cls, path: Path, config: IndexConfig, probes: Mapping[str, Any], *, identity: str) -> None:
+        """Make the catalog of an empty index: generation 0 of version 1."""
         path.unlink(missing_ok=True)
         catalog = cls(path, writable=True)
+        now = time.time()
         with catalog.transaction() as connection:
             for statement in SCHEMA.split(";\n"):
                 connection.execute(statement)
-            put_meta(connection, {"format": FORMAT, **meta})
-            put_generation(connection, 0)
+            put_meta(connection, {"format": FORMAT, "identity": identity, "created": now})
+            version = put_version(
+                connection, None, config=config.to_dict(), encoder=None, probes=probes, made=now, level=0
+            )
+            set_serving(connection, version, previous=None)
+            put_generation(connection, 0, version, Sums())
+            put_meta(connection, {"noted": noted_checksum(connection)})
         catalog.close()
 
     def close(self) -> None:
@@ -108,12 +119,13 @@ class Catalog:
     def _named(self, error: sqlite3.Error) -> Exception:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "no such" in str(error):
-            return self._damaged(str(error))
+            return self.damaged(str(error))
         if name.startswith("SQLITE_CANTOPEN") and not self.path.exists():
             return IndexNotFoundError(f"{self.path.parent} holds no index: {self.path.name} is missing")
         return StorageError(None, f"{self.path}: {error}")
 
-    def _damaged(self, what: str) -> IndexCorruptError:
+    def damaged(self, what: str) -> IndexCorruptError:
+        """Return the error for a catalog that does not say what was written into it."""
         return IndexCorruptError(
             f"{self.path}: the catalog is damaged ({what}); restore the index from a copy, or index the documents again"
         )
@@ -130,18 +142,33 @@ class Catalog:
                 yield connection
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Read one state: what others commit meanwhile does not show."""
-        with self._using() as connection, connection:
-            connection.execute("BEGIN")
-            yield
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Read one state, also where this is called inside itself: what others commit meanwhile does not show."""
+        with self._using() as connection:
+            if connection.in_transaction:
+                yield connection
+                return
+            with connection:
+                connection.execute("BEGIN")
+                yield connection
 
-    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+    def copy(self, path: Path) -> None:
+        """Write the catalog, as of the last commit, to another file."""
+        with self._using() as connection, closing(sqlite3.connect(path)) as target:
+            connection.backup(target)
+
+    def compact(self) -> None:
+        """Give back the space of what was deleted."""
+        with self._using() as connection:
+            connection.execute("VACUUM")
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """Return what a query finds."""
         with self._using() as connection:
             return connection.execute(statement, values).fetchall()
 
     def meta(self) -> dict[str, Any]:
-        """Return what `create` kept and `set_meta` added.
+        """Return the settings that are no version's.
 
         Raises
         ------
@@ -150,9 +177,9 @@ class Catalog:
         IncompatibleIndexError
             If the catalog was written by a later version.
         """
-        rows = self._rows("SELECT key, value, checksum FROM meta")
+        rows = self.rows("SELECT key, value, checksum FROM meta")
         if any(row["checksum"] != checksum([row["key"], row["value"]]) for row in rows) or not rows:
-            raise self._damaged("its settings do not have their checksums")
+            raise self.damaged("its settings do not have their checksums")
         found = {row["key"]: json.loads(row["value"]) for row in rows}
         if found.get("format") != FORMAT:
             raise IncompatibleIndexError(
@@ -161,103 +188,78 @@ class Catalog:
             )
         return found
 
-    def set_meta(self, values: dict[str, Any]) -> None:
-        """Keep values, as JSON by key, in a transaction of their own."""
-        with self.transaction() as connection:
-            put_meta(connection, values)
-
     def data_version(self) -> tuple[int, int, int]:
         """Return what changes whenever something may have been committed, by whomever."""
         with self._using():
             # SQLite's number counts the commits of others, and only for one connection.
-            version: int = self._rows("PRAGMA data_version")[0][0]
+            version: int = self.rows("PRAGMA data_version")[0][0]
             return self._opened, self._transactions, version
 
-    def generation(self) -> int:
-        """Return the number of the last commit. Call it inside `reading`: it compares several tables.
+    def version(self, number: int) -> DocumentCatalog:
+        """Return the documents and segments of a version."""
+        return DocumentCatalog(self, number)
+
+    def serving(self) -> int:
+        """Return the number of the version that answers."""
+        return int(self._setting("serving"))
+
+    def _setting(self, key: str) -> Any:
+        found = self.rows("SELECT key, value, checksum FROM meta WHERE key = ?", [key])
+        if not found or found[0]["checksum"] != checksum([found[0]["key"], found[0]["value"]]):
+            raise self.damaged(f"its setting {key!r} is missing or does not have its checksum")
+        return json.loads(found[0]["value"])
+
+    def versions(self) -> list[VersionRecord]:
+        """Return the versions, oldest first, without those that were dropped."""
+        with self.reading():
+            serving, previous = self._setting("serving"), self._setting("previous")
+            rows = self.rows("SELECT * FROM versions WHERE dropped IS NULL ORDER BY number")
+        return [self._version(row, serving, previous) for row in rows]
+
+    def _version(self, row: sqlite3.Row, serving: int, previous: int | None) -> VersionRecord:
+        number, level = row["number"], row["level"]
+        values = [number, row["config"], row["encoder"], row["probes"], row["made"], level]
+        if row["checksum"] != version_checksum(values):
+            raise self.damaged(f"the row of version {number} does not have its checksum")
+        state: VersionState = "building" if level is None else "built"
+        if number in {serving, previous}:
+            state = "serving" if number == serving else "previous"
+        return VersionRecord(
+            number=number,
+            config=IndexConfig.from_dict(json.loads(row["config"])),
+            encoder=json.loads(row["encoder"]),
+            probes=json.loads(row["probes"]),
+            made=row["made"],
+            level=level,
+            state=state,
+        )
+
+    def last_row(self) -> int:
+        """Return the highest row that a document ever had; rows are not used again."""
+        found = self.rows("SELECT seq FROM sqlite_sequence WHERE name = 'documents'")
+        return int(found[0]["seq"]) if found else 0
+
+    def last_generation(self) -> int:
+        """Return the number of the last commit, to whichever version; no number is used again."""
+        found = self.rows("SELECT seq FROM sqlite_sequence WHERE name = 'generations'")
+        return int(found[0]["seq"]) if found else 0
+
+    def check_noted(self) -> None:
+        """Compare the failures and sources with their checksum.
 
         Raises
         ------
         IndexCorruptError
-            If what is alive is not what it committed.
+            If they are not what was noted last.
         """
-        with self._using() as connection:
-            found = connection.execute(
-                "SELECT number, checksum FROM generations ORDER BY number DESC LIMIT 1"
-            ).fetchone()
-            if found is None or found["checksum"] != generation_checksum(connection, found["number"]):
-                raise self._damaged("it is not what its last generation committed")
-        number: int = found["number"]
-        return number
-
-    def last_generation(self) -> int:
-        """Return the number of the last commit, without a look at what it holds."""
-        found = self._rows("SELECT max(number) AS number FROM generations")
-        return int(found[0]["number"] or 0)
-
-    def segments(self) -> list[tuple[str, int]]:
-        """Return the id and the number of chunks of each live segment, oldest first."""
-        return [(row["id"], row["chunks"]) for row in self._rows(
-            "SELECT id, chunks FROM segments WHERE died IS NULL ORDER BY born, id")]  # fmt: skip
-
-    def last_row(self) -> int:
-        """Return the highest row that a document ever had; rows are not used again."""
-        found = self._rows("SELECT seq FROM sqlite_sequence WHERE name = 'documents'")
-        return int(found[0]["seq"]) if found else 0
-
-    def dead_rows(self) -> list[int]:
-        """Return the rows of documents that were replaced or deleted and may still lie in a segment."""
-        return [row["row"] for row in self._rows("SELECT row FROM documents WHERE died IS NOT NULL")]
-
-    def document(self, row: int) -> DocumentRecord:
-        """Return the document of a row."""
-        found = self._rows(SELECT_DOCUMENT + "WHERE row = ?", [row])
-        if not found:
-            raise IndexCorruptError(f"{self.path}: a segment names document {row}, which the catalog lacks")
-        return self._document(found[0])
-
-    def _document(self, row: sqlite3.Row) -> DocumentRecord:
-        if row["checksum"] != checksum([row["row"], row["born"], *(row[name] for name in DOCUMENT_FIELDS)]):
-            raise self._damaged(f"the row of the document {row['id']!r} does not have its checksum")
-        values = {name: row[name] for name in DOCUMENT_FIELDS}
-        values["dropped"] = json.loads(values["dropped"])
-        values["metadata"] = json.loads(values["metadata"])
-        return DocumentRecord(**values, generation=row["born"])
-
-    def live(self, id: str) -> tuple[int, DocumentRecord] | None:
-        """Return the row and the live version of a document, if there is one."""
-        for row in self._rows("SELECT row FROM documents WHERE id = ? AND died IS NULL", [id]):
-            record = self.document(row["row"])
-            if record.id != id:
-                raise self._damaged(f"its index leads from {id!r} to {record.id!r}")
-            return row["row"], record
-        return None
-
-    def live_ids(self, uri: str) -> list[str]:
-        """Return the ids of the live documents at a URI."""
-        return [row["id"] for row in self._rows("SELECT id FROM documents WHERE uri = ? AND died IS NULL", [uri])]
-
-    def live_files(self) -> list[tuple[str, str]]:
-        """Return the source and the id of every live document that was read from a file, by id."""
-        found = self._rows("SELECT source, id FROM documents WHERE died IS NULL AND source IS NOT NULL ORDER BY id")
-        return [(row["source"], row["id"]) for row in found]
-
-    def documents(self, generation: int) -> list[tuple[int, DocumentRecord]]:
-        """Return the rows and records of all documents that are alive in a generation, by id."""
-        found = self._rows(
-            SELECT_DOCUMENT + "WHERE born <= ? AND (died IS NULL OR died > ?) ORDER BY id", [generation, generation]
-        )
-        return [(row["row"], self._document(row)) for row in found]
-
-    def documents_since(self, row: int) -> list[tuple[int, DocumentRecord]]:
-        """Return the rows and records of all documents, dead ones included, that came after a row."""
-        found = self._rows(SELECT_DOCUMENT + "WHERE row > ? ORDER BY row", [row])
-        return [(each["row"], self._document(each)) for each in found]
+        with self.reading() as connection:
+            if self._setting("noted") != noted_checksum(connection):
+                raise self.damaged("its failures or sources are not what was noted last")
 
     def failures(self) -> list[FailureRecord]:
         """Return the documents that could not be indexed, by id."""
         names = ", ".join(FAILURE_FIELDS)
-        return [FailureRecord(*row) for row in self._rows(f"SELECT {names} FROM failures ORDER BY id")]
+        return [FailureRecord(*row) for row in self.rows(f"SELECT {names} FROM failures ORDER BY id")]
 
     def sources(self) -> dict[str, str]:
         """Return the folder of each source by its name."""
@@ -266,49 +268,33 @@ class Catalog:
     def source_records(self) -> list[SourceRecord]:
         """Return the sources, by name."""
         names = ", ".join(SOURCE_FIELDS)
-        return [SourceRecord(*row) for row in self._rows(f"SELECT {names} FROM sources ORDER BY name")]
-
-    def committed(self) -> dict[int, float]:
-        """Return when each generation was committed, in seconds since 1970."""
-        return {row["number"]: row["committed"] for row in self._rows("SELECT number, committed FROM generations")}
+        return [SourceRecord(*row) for row in self.rows(f"SELECT {names} FROM sources ORDER BY name")]
 
     def epoch(self) -> int:
         """Return how often it was changed who may see what; 0: there are no groups, and never were."""
-        found = self._rows("SELECT key, value, checksum FROM meta WHERE key = 'epoch'")
+        found = self.rows("SELECT key, value, checksum FROM meta WHERE key = 'epoch'")
         if any(row["checksum"] != checksum([row["key"], row["value"]]) for row in found):
-            raise self._damaged("its permission epoch does not have its checksum")
-        if not found and self._rows("SELECT id FROM access LIMIT 1"):
-            raise self._damaged("it has groups and no permission epoch")
+            raise self.damaged("its permission epoch does not have its checksum")
+        if not found and self.rows("SELECT id FROM access LIMIT 1"):
+            raise self.damaged("it has groups and no permission epoch")
         return int(json.loads(found[0]["value"])) if found else 0
+
+    def groups_of(self, id: str) -> frozenset[str] | None:
+        """Return the groups that may see a document; None where nothing was said of it."""
+        found = self.rows("SELECT id, groups, checksum FROM access WHERE id = ?", [id])
+        return self._groups(found).get(id)
 
     def access(self) -> tuple[int, dict[str, frozenset[str]]]:
         """Return the epoch, and the groups that may see a document, by id."""
         with self.reading():
             epoch = self.epoch()
-            rows = self._rows("SELECT id, groups, checksum FROM access")
+            rows = self.rows("SELECT id, groups, checksum FROM access")
+        return epoch, self._groups(rows)
+
+    def _groups(self, rows: Sequence[sqlite3.Row]) -> dict[str, frozenset[str]]:
         if any(row["checksum"] != checksum([row["id"], row["groups"]]) for row in rows):
-            raise self._damaged("the groups of a document do not have their checksum")
-        return epoch, {row["id"]: frozenset(json.loads(row["groups"])) for row in rows}
-
-    def without_groups(self) -> int:
-        """Return how many documents have no groups while the index has; else 0."""
-        if not self.epoch():
-            return 0
-        return int(self._rows(
-            "SELECT count(*) AS n FROM documents WHERE died IS NULL AND id NOT IN"
-            " (SELECT id FROM access WHERE groups <> '[]')"
-        )[0]["n"])  # fmt: skip
-
-    def totals(self) -> dict[str, int]:
-        """Return counts over the live documents, made from what is there."""
-        row = self._rows(
-            "SELECT count(*) AS documents, coalesce(sum(n_chunks), 0) AS chunks,"
-            " coalesce(sum(length), 0) AS characters,"
-            " coalesce(sum(truncated_tokens), 0) AS truncated_tokens,"
-            " coalesce(sum(unknown_tokens), 0) AS unknown_tokens,"
-            " (SELECT count(*) FROM failures) AS failed FROM documents WHERE died IS NULL"
-        )[0]
-        return dict(row)
+            raise self.damaged("the groups of a document do not have their checksum")
+        return {row["id"]: frozenset(json.loads(row["groups"])) for row in rows}
 
 
 # SQLite's connections and mutexes do not survive a fork: a child that inherits them may wait for ever for a thread that

@@ -8,7 +8,7 @@ import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from pincite.store.records import DocumentRecord, FailureRecord, SourceRecord
 
@@ -18,41 +18,62 @@ __all__ = [
     "SCHEMA",
     "SELECT_DOCUMENT",
     "SOURCE_FIELDS",
+    "Sums",
     "checksum",
+    "counted_sums",
+    "document_checksum",
+    "drop_version",
+    "forget_access",
     "generation_checksum",
     "insert_document",
+    "keep_version",
+    "noted_checksum",
     "put_access",
     "put_failures",
     "put_generation",
     "put_meta",
     "put_sources",
     "put_syncs",
+    "put_version",
+    "set_serving",
+    "version_checksum",
 ]
 
-# Documents and segments live from the generation `born` up to, not including, the generation `died`. A segment's own
-# files say which documents it holds, so a merge rewrites no row. Who may see a document is no part of a generation, so
-# that a grant that was taken back stays so; every change of it makes the next `epoch` in meta. SQLite has no checksums
-# of its own: `checksum` is the CRC-32 of a row, and that of a generation covers which rows are alive.
+# Documents and segments belong to a version, and live there from the generation `born` up to, not including, the
+# generation `died`. A segment's own files say which documents it holds, so a merge rewrites no row. What failed, the
+# sources, and who may see what belong to all versions; the last is no part of a generation, so that a grant that was
+# taken back stays so, and every change of it makes the next `epoch` in meta. SQLite has no checksums of its own:
+# `checksum` is the CRC-32 of a row. A generation's row has sums over the documents that are alive, so that a commit
+# adds what it changes instead of reading all of them; they are added up again when an index is opened and verified.
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
-CREATE TABLE generations (number INTEGER PRIMARY KEY, committed REAL NOT NULL, checksum INTEGER NOT NULL) STRICT;
+CREATE TABLE versions (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, config TEXT NOT NULL, encoder TEXT NOT NULL, probes TEXT NOT NULL,
+  made REAL NOT NULL, level INTEGER, dropped REAL, checksum INTEGER NOT NULL
+) STRICT;
+CREATE TABLE generations (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, committed REAL NOT NULL,
+  documents INTEGER NOT NULL, chunks INTEGER NOT NULL, characters INTEGER NOT NULL, truncated_tokens INTEGER NOT NULL,
+  unknown_tokens INTEGER NOT NULL, rows INTEGER NOT NULL, weighted INTEGER NOT NULL, checksum INTEGER NOT NULL
+) STRICT;
+CREATE INDEX version_generations ON generations (version, number);
 CREATE TABLE sources (
   name TEXT PRIMARY KEY, root TEXT NOT NULL, synced REAL, tried REAL, trouble TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE TABLE segments (
-  id TEXT PRIMARY KEY, chunks INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER
+  id TEXT PRIMARY KEY, version INTEGER NOT NULL, chunks INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER
 ) STRICT;
 CREATE TABLE documents (
-  row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, born INTEGER NOT NULL, died INTEGER,
-  uri TEXT NOT NULL, source TEXT, title TEXT NOT NULL, markup TEXT NOT NULL, media_type TEXT NOT NULL,
+  row INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, id TEXT NOT NULL, born INTEGER NOT NULL,
+  died INTEGER, uri TEXT NOT NULL, source TEXT, title TEXT NOT NULL, markup TEXT NOT NULL, media_type TEXT NOT NULL,
   encoding TEXT NOT NULL, extractor TEXT NOT NULL, chunker TEXT NOT NULL, content_hash TEXT NOT NULL,
   text_hash TEXT NOT NULL, length INTEGER NOT NULL, front_matter_end INTEGER NOT NULL, n_chunks INTEGER NOT NULL,
   truncated_tokens INTEGER NOT NULL, unknown_tokens INTEGER NOT NULL, dropped TEXT NOT NULL, metadata TEXT NOT NULL,
-  modified REAL, checksum INTEGER NOT NULL
+  modified REAL, confirmed REAL NOT NULL, checksum INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX live_documents ON documents (id) WHERE died IS NULL;
-CREATE INDEX dead_documents ON documents (died) WHERE died IS NOT NULL;
-CREATE INDEX live_uris ON documents (uri) WHERE died IS NULL;
+CREATE UNIQUE INDEX live_documents ON documents (version, id) WHERE died IS NULL;
+CREATE INDEX dead_documents ON documents (version, died) WHERE died IS NOT NULL;
+CREATE INDEX live_uris ON documents (version, uri) WHERE died IS NULL;
 CREATE TABLE access (id TEXT PRIMARY KEY, groups TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE failures (
   id TEXT PRIMARY KEY, source TEXT, reason TEXT NOT NULL, message TEXT NOT NULL, attempts INTEGER NOT NULL,
@@ -60,50 +81,138 @@ CREATE TABLE failures (
 ) STRICT;
 """
 
-DOCUMENT_FIELDS = (
-    "id", "uri", "source", "title", "markup", "media_type", "encoding", "extractor", "chunker", "content_hash",
-    "text_hash", "length", "front_matter_end", "n_chunks", "truncated_tokens", "unknown_tokens", "dropped",
-    "metadata", "modified",
-)  # fmt: skip
+DOCUMENT_FIELDS = tuple(field.name for field in fields(DocumentRecord) if field.name != "generation")
 FAILURE_FIELDS = tuple(field.name for field in fields(FailureRecord))
 SOURCE_FIELDS = tuple(field.name for field in fields(SourceRecord))
-SELECT_DOCUMENT = f"SELECT row, born, {', '.join(DOCUMENT_FIELDS)}, checksum FROM documents "
+SELECT_DOCUMENT = f"SELECT row, version, born, {', '.join(DOCUMENT_FIELDS)}, checksum FROM documents "
 
 
-def insert_document(connection: sqlite3.Connection, record: DocumentRecord, row: int, generation: int) -> None:
-    """Add the version of a document that lives from `generation` on."""
+class Sums(NamedTuple):
+    """What is added up over the living documents of a version; `rows` and `weighted` tell which they are."""
+
+    documents: int = 0
+    chunks: int = 0
+    characters: int = 0
+    truncated_tokens: int = 0
+    unknown_tokens: int = 0
+    rows: int = 0
+    weighted: int = 0
+
+    def plus(self, row: int, record: DocumentRecord, sign: int = 1) -> Self:
+        """Return the sums with one more document; with ``sign=-1``, with one less."""
+        of_one = (1, record.n_chunks, record.length, record.truncated_tokens, record.unknown_tokens, row,
+                  row * record.n_chunks)  # fmt: skip
+        return type(self)(*(total + sign * value for total, value in zip(self, of_one, strict=True)))
+
+
+def counted_sums(connection: sqlite3.Connection, version: int) -> Sums:
+    """Add up what is there."""
+    found = connection.execute(
+        "SELECT count(*), coalesce(sum(n_chunks), 0), coalesce(sum(length), 0), coalesce(sum(truncated_tokens), 0),"
+        " coalesce(sum(unknown_tokens), 0), coalesce(sum(row), 0), coalesce(sum(row * n_chunks), 0)"
+        " FROM documents WHERE version = ? AND died IS NULL",
+        [version],
+    ).fetchone()
+    return Sums(*found)
+
+
+def insert_document(
+    connection: sqlite3.Connection, record: DocumentRecord, row: int, *, version: int, generation: int
+) -> None:
+    """Add the state of a document that lives from `generation` on."""
     values = [getattr(record, name) for name in DOCUMENT_FIELDS]
     for i, name in enumerate(DOCUMENT_FIELDS):
         if name in {"dropped", "metadata"}:
             values[i] = json.dumps(dict(values[i]), ensure_ascii=False)
-    columns = ", ".join(("row", "born", *DOCUMENT_FIELDS, "checksum"))
-    marks = ", ".join("?" * (len(DOCUMENT_FIELDS) + 3))
-    values = [row, generation, *values]
+    columns = ", ".join(("row", "version", "born", *DOCUMENT_FIELDS, "checksum"))
+    marks = ", ".join("?" * (len(DOCUMENT_FIELDS) + 4))
+    values = [row, version, generation, *values]
     connection.execute(f"INSERT INTO documents ({columns}) VALUES ({marks})", [*values, checksum(values)])
 
 
-def put_generation(connection: sqlite3.Connection, number: int) -> None:
+def document_checksum(row: sqlite3.Row) -> int:
+    """Return the checksum that a row of `SELECT_DOCUMENT` should have."""
+    return checksum([row["row"], row["version"], row["born"], *(row[name] for name in DOCUMENT_FIELDS)])
+
+
+def put_generation(connection: sqlite3.Connection, number: int, version: int, sums: Sums) -> None:
     """Note a commit, after all that it changes."""
-    values = [number, time.time(), generation_checksum(connection, number)]
-    connection.execute("INSERT INTO generations VALUES (?, ?, ?)", values)
+    values = [number, version, time.time(), *sums]
+    marks = ", ".join("?" * (len(values) + 1))
+    found = generation_checksum(connection, values)
+    connection.execute(f"INSERT INTO generations VALUES ({marks})", [*values, found])
 
 
-def put_meta(connection: sqlite3.Connection, values: dict[str, Any]) -> None:
+def generation_checksum(connection: sqlite3.Connection, values: Sequence[Any]) -> int:
+    """Cover a generation's row, and which segments are alive in its version."""
+    segments = connection.execute(
+        "SELECT id, chunks, born FROM segments WHERE version = ? AND died IS NULL ORDER BY id", [values[1]]
+    )
+    return checksum([*values, [tuple(row) for row in segments]])
+
+
+def put_meta(connection: sqlite3.Connection, values: Mapping[str, Any]) -> None:
     """Keep values as JSON, by key."""
     rows = [(key, json.dumps(value)) for key, value in values.items()]
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", [(*row, checksum(row)) for row in rows])
 
 
-def generation_checksum(connection: sqlite3.Connection, number: int) -> int:
-    """Cover which documents and segments are alive, and the rows that have no checksum of their own."""
-    statements = (
-        "SELECT count(*), sum(row), sum(row * n_chunks) FROM documents WHERE died IS NULL",
-        "SELECT id, chunks, born FROM segments WHERE died IS NULL ORDER BY id",
-        "SELECT * FROM failures ORDER BY id",
-        "SELECT * FROM sources ORDER BY name",
+def put_version(
+    connection: sqlite3.Connection,
+    number: int | None,
+    *,
+    config: Mapping[str, Any],
+    encoder: Mapping[str, Any] | None,
+    probes: Mapping[str, Any],
+    made: float,
+    level: int | None,
+) -> int:
+    """Keep a version, a new one where `number` is None, and return its number."""
+    if number is None:
+        found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'versions'").fetchone()
+        number = 1 + (found["seq"] if found else 0)
+    encoded = [json.dumps(value) for value in (config, encoder, probes)]
+    values = [number, *encoded, made, level]
+    connection.execute(
+        "INSERT OR REPLACE INTO versions VALUES (?, ?, ?, ?, ?, ?, NULL, ?)", [*values, version_checksum(values)]
     )
-    found = [[tuple(row) for row in connection.execute(statement)] for statement in statements]
-    return checksum([number, found])
+    return number
+
+
+def version_checksum(values: Sequence[Any]) -> int:
+    """Cover a version's row: its number, config, encoder, probes, when it was made, and its level."""
+    return checksum(values)
+
+
+def set_serving(connection: sqlite3.Connection, version: int, *, previous: int | None) -> None:
+    """Let a version serve, and keep the one that can be gone back to; the one that could be until now is dropped."""
+    found = connection.execute("SELECT value FROM meta WHERE key = 'previous'").fetchone()
+    before = json.loads(found["value"]) if found else None
+    put_meta(connection, {"serving": version, "previous": previous})
+    if before not in {None, version, previous}:
+        connection.execute("UPDATE versions SET dropped = ? WHERE number = ?", [time.time(), before])
+
+
+def drop_version(connection: sqlite3.Connection, number: int) -> None:
+    """Leave a version, which does not serve, to the next sweep."""
+    found = connection.execute("SELECT value FROM meta WHERE key = 'previous'").fetchone()
+    if found and json.loads(found["value"]) == number:
+        put_meta(connection, {"previous": None})
+    connection.execute("UPDATE versions SET dropped = ? WHERE number = ?", [time.time(), number])
+
+
+def keep_version(connection: sqlite3.Connection, number: int) -> None:
+    """Leave one version alone in a copy of a catalog, and nothing of it that no reader needs."""
+    put_meta(connection, {"serving": number, "previous": None})
+    connection.execute("DELETE FROM versions WHERE number <> ?", [number])
+    connection.execute("DELETE FROM segments WHERE version <> ? OR died IS NOT NULL", [number])
+    for table in ("generations", "documents"):
+        connection.execute(f"DELETE FROM {table} WHERE version <> ?", [number])
+
+
+def forget_access(connection: sqlite3.Connection) -> None:
+    """Let nobody see anything, if there were groups."""
+    put_access(connection, {}, gone=[row["id"] for row in connection.execute("SELECT id FROM access").fetchall()])
 
 
 def checksum(values: Sequence[Any]) -> int:
@@ -111,9 +220,12 @@ def checksum(values: Sequence[Any]) -> int:
     return zlib.crc32(json.dumps(values).encode())
 
 
-def put_failures(connection: sqlite3.Connection, failures: Iterable[FailureRecord]) -> None:
-    """Note documents that failed; one that had failed before gets another attempt."""
+def put_failures(
+    connection: sqlite3.Connection, failures: Iterable[FailureRecord], *, over: Iterable[str] = ()
+) -> None:
+    """Note documents that failed; one that had failed before gets another attempt. Those in `over` are forgotten."""
     now = time.time()
+    connection.executemany("DELETE FROM failures WHERE id = ?", [(id,) for id in over])
     connection.executemany(
         "INSERT INTO failures VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (id) DO UPDATE SET source = excluded.source,"
         " reason = excluded.reason, message = excluded.message, attempts = attempts + 1,"
@@ -149,3 +261,9 @@ def put_syncs(connection: sqlite3.Connection, troubles: Mapping[str, str]) -> No
         "UPDATE sources SET tried = ?, trouble = ?, synced = CASE WHEN ? = '' THEN ? ELSE synced END WHERE name = ?",
         [(now, trouble, trouble, now, name) for name, trouble in troubles.items()],
     )
+
+
+def noted_checksum(connection: sqlite3.Connection) -> int:
+    """Cover what failed and the sources, whose rows have no checksums of their own."""
+    statements = ("SELECT * FROM failures ORDER BY id", "SELECT * FROM sources ORDER BY name")
+    return checksum([[tuple(row) for row in connection.execute(statement)] for statement in statements])

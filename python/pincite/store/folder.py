@@ -5,32 +5,29 @@ from __future__ import annotations
 import os
 import threading
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pincite.config import IndexConfig
-from pincite.errors import (
-    IncompatibleIndexError,
-    IndexCorruptError,
-    IndexLockedError,
-    IndexNotFoundError,
-    InvalidInputError,
-)
+from pincite.errors import IndexCorruptError, IndexLockedError, IndexNotFoundError, InvalidInputError
 from pincite.store.access import Views
 from pincite.store.catalog import Catalog
+from pincite.store.catalog_documents import DocumentCatalog
+from pincite.store.catalog_rows import put_version
 from pincite.store.files import naming_refusals, sync_folder
 from pincite.store.lock import WriterLock
-from pincite.store.records import DocumentRecord
+from pincite.store.records import DocumentRecord, VersionRecord, VersionState
 from pincite.store.segment import Segment
 from pincite.store.snapshot import Snapshot
+from pincite.store.stamps import analyzer_probes, check_analyzer, check_encoder, encoder_probes
+from pincite.store.sweeping import RESTORING
 from pincite.store.writer import LOCK, Writer
 from pincite.types import TextEncoder
 
-__all__ = ["IndexFolder"]
+__all__ = ["CATALOG", "IndexFolder", "lock_to_create", "may_become_index"]
 
 CATALOG = "catalog.sqlite"
 UNFINISHED_CATALOG = ".catalog.sqlite"
@@ -38,36 +35,41 @@ UNFINISHED_CATALOG = ".catalog.sqlite"
 
 CREATION_S = 10.0
 _LOOKS = 10
-PROBES = ("Where is the answer written?", "[Guide > Set-up]\nInstall it, then run `tool --check` in 2 steps: α, β.")
-"""Texts whose vectors are stored: another model under the same name is noticed by them."""
-
-PROBE_TOLERANCE = 1e-3
-"""How far the components of equal texts may be apart: other processors and batches give 1e-6, other weights 1e-2."""
 
 
 class IndexFolder:
-    """An open index. Safe to use from any thread; readers see one generation at a time."""
+    """An open index. Safe to use from any thread; readers see one generation at a time.
 
-    def __init__(self, path: Path, *, read_only: bool, verify: bool) -> None:
+    Parameters
+    ----------
+    path : Path
+    read_only, verify : bool
+    version : int or {"serving", "previous", "built"}, optional
+        Stay with this version; by default with the one that serves, whichever that is.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool, verify: bool, version: int | VersionState | None = None) -> None:
         self.path = path
         self.read_only = read_only
         self._verify = verify
         if not (path / CATALOG).is_file():
-            if path.exists() and not _may_become_index(path):
+            if path.exists() and not may_become_index(path):
                 raise IndexNotFoundError(f"{path} is no index; give the folder of one")
             raise IndexNotFoundError(
                 f"{path} {'is empty' if path.exists() else 'does not exist'}; make an index with "
                 f"pincite.open({str(path)!r}, create=True), or on the command line: pincite index FOLDER --into {path}"
             )
         self.catalog = Catalog(path / CATALOG, writable=not read_only)
-        self._meta = self.catalog.meta()
-        self.config = IndexConfig.from_dict(self._meta["config"])
+        self.identity = str(self.catalog.meta()["identity"])
         self._refreshing = threading.Lock()
         self._process = os.getpid()
-        self._version = self.catalog.data_version()
-        self._snapshot = Snapshot.open(self.catalog, self.segments, verify=verify)
+        self._seen = self.catalog.data_version()
+        self._pinned = None if version is None else self._record(version).number
+        if verify:
+            self.catalog.check_noted()
+        self._snapshot = self._opened(None)
         self.views = Views(self.catalog)
-        self._checked: TextEncoder | None = None
+        self._checked: dict[int, TextEncoder | None] = {}
 
     @classmethod
     def create(cls, path: Path, config: IndexConfig) -> None:
@@ -75,17 +77,17 @@ class IndexFolder:
 
         The catalog is renamed into place last: an interrupted call leaves no half an index.
         """
-        if path.exists() and not _may_become_index(path):
+        if path.exists() and not may_become_index(path):
             raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
         with naming_refusals(path, "make an index"):
             (path / "segments").mkdir(parents=True, exist_ok=True)
-            with _lock_to_create(path):
+            with lock_to_create(path):
                 if (path / CATALOG).exists():
                     return  # another process made it meanwhile
                 for leftover in path.glob(f"{UNFINISHED_CATALOG}*"):
                     leftover.unlink()
                 unfinished = path / UNFINISHED_CATALOG
-                Catalog.create(unfinished, {"config": config.to_dict(), "created": time.time()})
+                Catalog.create(unfinished, config, analyzer_probes(config), identity=uuid.uuid4().hex)
                 unfinished.rename(path / CATALOG)
                 sync_folder(path)
 
@@ -99,7 +101,7 @@ class IndexFolder:
         if self._process != os.getpid():
             # A thread of the parent may have held the lock while it forked.
             self._refreshing, self._process = threading.Lock(), os.getpid()
-        if self.catalog.data_version() != self._version:
+        if self.catalog.data_version() != self._seen:
             self.refresh()
         return self._snapshot
 
@@ -107,76 +109,106 @@ class IndexFolder:
         """Look at what is committed now."""
         with self._refreshing:
             # The version is read first: a commit in between is then seen at the next call.
-            version = self.catalog.data_version()
-            if self.catalog.last_generation() == self._snapshot.generation:  # it was changed who may see what
-                self._version = version
-                return self._snapshot
-            self._snapshot = Snapshot.open(
-                self.catalog, self.segments, known=self._snapshot.segments, before=self._snapshot, verify=self._verify
-            )
-            self._version = version
+            seen = self.catalog.data_version()
+            self._snapshot = self._opened(self._snapshot)
+            self._seen = seen
             return self._snapshot
 
+    def _opened(self, before: Snapshot | None) -> Snapshot:
+        number = self.catalog.serving() if self._pinned is None else self._pinned
+        documents = self.catalog.version(number)
+        if (
+            before is not None
+            and before.version.number == number
+            and before.version.encoder is not None
+            and before.generation == documents.last_generation()
+        ):
+            return before  # it was changed who may see what, or another version
+        return Snapshot.open(documents, self._record(number), self.segments, before=before, verify=self._verify)
+
+    def _record(self, wanted: int | VersionState) -> VersionRecord:
+        versions = self.catalog.versions()
+        for version in versions:
+            if wanted in {version.number, version.state}:
+                return version
+        there = ", ".join(f"{version.number} ({version.state})" for version in versions)
+        raise InvalidInputError(f"{self.path} has no version {wanted!r}, it has: {there}")
+
+    @property
+    def version(self) -> VersionRecord:
+        """The version that is read, as it was when its generation was opened."""
+        return self.snapshot().version
+
+    @property
+    def config(self) -> IndexConfig:
+        """How documents are cut and indexed."""
+        return self.version.config
+
+    @property
+    def documents(self) -> DocumentCatalog:
+        """What the catalog has of the version that is read."""
+        return self.catalog.version(self.version.number)
+
     def writer(self) -> Writer:
-        """Return the writer; enter it to hold the lock."""
+        """Return the writer; enter it to hold the lock.
+
+        Raises
+        ------
+        InvalidInputError
+            If the index was opened to be read only.
+        """
         if self.read_only:
             raise InvalidInputError(f"{self.path} was opened with read_only=True; open it without to write")
-        return Writer(self.catalog, self.path, config=self.config, stamp={"config": self.config.to_dict()})
+        return Writer(self.catalog, self.path)
 
     @property
     def encoder_stamp(self) -> Mapping[str, Any] | None:
         """What the vectors depend on; None while there are none."""
-        if "encoder" not in self._meta:
-            self._meta = self.catalog.meta()  # another process may have bound it meanwhile
-        stamp: Mapping[str, Any] | None = self._meta.get("encoder")
-        return stamp
+        return self.version.encoder
 
     def stamp_encoder(self, encoder: TextEncoder) -> None:
-        """Bind the index to an encoder, or check that it is the one it is bound to (`check_encoder`)."""
-        if self.encoder_stamp is None:
-            probes = encoder.encode_batch(PROBES).vectors
-            self.catalog.set_meta({"encoder": dict(encoder.stamp), "probes": probes.tolist()})
-            self._meta = self.catalog.meta()
-            self._checked = encoder
+        """Bind the version that is read to an encoder, or check that it is the one it is bound to."""
+        version = self.version
+        if version.encoder is None:
+            probes = {**version.probes, **encoder_probes(encoder)}
+            with self.catalog.transaction() as connection:
+                put_version(
+                    connection, version.number, config=version.config.to_dict(), encoder=dict(encoder.stamp),
+                    probes=probes, made=version.made, level=version.level,
+                )  # fmt: skip
+            self.refresh()
+            self._checked[version.number] = encoder
         self.check_encoder(encoder)
 
-    def check_encoder(self, encoder: TextEncoder) -> None:
-        """Refuse an encoder whose vectors are not comparable with those of the index; once an encoder.
+    def check_encoder(self, encoder: TextEncoder | None, version: VersionRecord | None = None) -> None:
+        """Refuse what does not make of texts what an index's version was made with; looks once an encoder.
+
+        Parameters
+        ----------
+        encoder : TextEncoder or None
+            None: only the analyzer is compared.
+        version : VersionRecord, optional
+            By default the one that is read.
 
         Raises
         ------
         IncompatibleIndexError
-            If its stamp is another, or the vectors of the probe texts are.
+            If the encoder's stamp is another, or what comes out of known texts is.
         """
-        if encoder is self._checked:
+        version = version or self.version
+        if version.number not in self._checked:
+            check_analyzer(version, self.path)
+            self._checked[version.number] = None
+        if encoder is None or version.encoder is None or encoder is self._checked[version.number]:
             return
-        stamp = self.encoder_stamp
-        if stamp is None:
-            return
-        if dict(stamp) != dict(encoder.stamp):
-            differing = sorted(
-                key for key in {*stamp, *encoder.stamp} if stamp.get(key) != encoder.stamp.get(key)
-            )  # fmt: skip
-            given = ", ".join(f"{key}={encoder.stamp.get(key)!r}" for key in differing)
-            wanted = ", ".join(f"{key}={stamp.get(key)!r}" for key in differing)
-            raise IncompatibleIndexError(
-                f"{self.path} was built with another encoder: the index has {wanted}, given was {given}; open it with "
-                "the encoder it was built with, or index the documents again"
-            )
-        stored = np.array(self._meta["probes"], dtype=np.float32)
-        apart = float(np.abs(encoder.encode_batch(PROBES).vectors - stored).max())
-        if not apart <= PROBE_TOLERANCE:
-            raise IncompatibleIndexError(
-                f"{self.path} was built with an encoder of the same name that gives other vectors: those of the probe "
-                f"texts are {apart:.2g} apart, at most {PROBE_TOLERANCE} is wanted; use the model it was built with"
-            )
-        self._checked = encoder
+        check_encoder(version.encoder, version.probes, encoder, self.path)
+        self._checked[version.number] = encoder
 
     def find(self, id: str) -> tuple[DocumentRecord, Segment, int] | None:
-        """Return the live version of a document, its segment and its number there; None if there is none."""
+        """Return the live state of a document, its segment and its number there; None if there is none."""
         for _ in range(_LOOKS):
             snapshot = self.snapshot()
-            live = self.catalog.live(id)
+            live = self.catalog.version(snapshot.version.number).live(id)
             if live is None:
                 return None
             row, record = live
@@ -191,14 +223,14 @@ class IndexFolder:
         self.catalog.close()
 
 
-def _may_become_index(path: Path) -> bool:
-    """Return whether a folder is empty, but for what `IndexFolder.create` puts there, or left when interrupted."""
-    ours = ("segments", LOCK, UNFINISHED_CATALOG, CATALOG)
+def may_become_index(path: Path) -> bool:
+    """Return whether a folder is empty, but for what making or restoring an index puts or left there."""
+    ours = ("segments", LOCK, UNFINISHED_CATALOG, CATALOG, RESTORING)
     return path.is_dir() and all(entry.name.startswith(ours) for entry in path.iterdir())
 
 
 @contextmanager
-def _lock_to_create(path: Path) -> Iterator[None]:
+def lock_to_create(path: Path) -> Iterator[None]:
     """Hold the writer's lock; wait for one who is making the same index, which takes him milliseconds."""
     until = time.monotonic() + CREATION_S
     lock = WriterLock(path / LOCK)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -14,9 +14,11 @@ from pincite.extract import extractor_of
 from pincite.store.folder import IndexFolder
 from pincite.store.preparing import (
     GIVEN,
+    EmbeddedDocument,
     chunker_of,
     content_hash,
     document_bytes,
+    embed,
     prepare_document,
     prepare_file,
 )
@@ -138,11 +140,12 @@ class Ingestion:
     ) -> None:
         self.report = IngestReport(generation=folder.snapshot().generation)
         self._folder = folder
+        self._documents = folder.documents
+        self._config = folder.config
         self._writer = writer
         self._encoder = encoder
         self._metadata = metadata
         self._groups = None if groups is None else frozenset(groups)
-        self._access = {} if self._groups is None else folder.catalog.access()[1]
         self._only_new = only_new
         self._granted: dict[str, frozenset[str]] = {}
         self._progress = progress or (lambda done, id: None)
@@ -165,10 +168,12 @@ class Ingestion:
         return self.report
 
     def _take(self, item: FoundFile | Document) -> None:
-        live = self._folder.catalog.live(item.id)
-        keeps = self._only_new and (live is not None or item.id in self._access)
-        if self._groups is not None and self._access.get(item.id) != self._groups and not keeps:
-            self._granted[item.id] = self._groups
+        live = self._documents.live(item.id)
+        if self._groups is not None:
+            had = self._folder.catalog.groups_of(item.id)
+            keeps = self._only_new and (live is not None or had is not None)
+            if had != self._groups and not keeps:
+                self._granted[item.id] = self._groups
         metadata = self._metadata if self._metadata is not None else {} if live is None else live[1].metadata
         try:
             if isinstance(item, Document):
@@ -179,16 +184,16 @@ class Ingestion:
             if live is not None:
                 _, record = live
                 old = (record.content_hash, record.extractor, record.chunker)
-                new = (content_hash(data), extractor, chunker_of(self._folder.config))
+                new = (content_hash(data), extractor, chunker_of(self._config))
                 if old == new and (isinstance(item, Document) or dict(record.metadata) == dict(metadata)):
                     self._unchanged(item, record.n_chunks, len(data))
                     return
             if isinstance(item, Document):
-                prepared = prepare_document(item, config=self._folder.config, encoder=self._encoder)
+                prepared = prepare_document(item, config=self._config, encoder=self._encoder)
             else:
                 prepared = prepare_file(
                     data, id=item.id, source=item.source, modified=modified, metadata=metadata,
-                    config=self._folder.config, encoder=self._encoder,
+                    config=self._config, encoder=self._encoder,
                 )  # fmt: skip
         except ExtractionError as error:
             source = None if isinstance(item, Document) else item.source
@@ -226,45 +231,35 @@ class Ingestion:
             empty = np.empty((0, self._encoder.dim), dtype=np.float32)
             self._folder.stamp_encoder(self._encoder)
             self.report.generation = self._writer.commit(
+                self._folder.snapshot(),
                 [document for document, _ in embedded],
                 np.concatenate([empty, *(vectors for _, vectors in embedded)]),
                 failures=self._failures,
                 recovered=self._recovered,
                 sources=self._sources,
                 granted=self._granted,
-                known=self._folder.snapshot().segments,
             )
             self._folder.refresh()
         self.report.documents += self._outcomes
         self._pending, self._failures, self._recovered, self._outcomes = [], [], [], []
         self._sources, self._granted = {}, {}
 
-    def _embed(
-        self, prepared: PreparedDocument, nbytes: int, update: bool
-    ) -> tuple[PreparedDocument, np.ndarray[tuple[int, int], np.dtype[np.float32]]]:
-        texts: Sequence[str] = [chunk.embedded_text for chunk in prepared.chunks]
+    def _embed(self, prepared: PreparedDocument, nbytes: int, update: bool) -> EmbeddedDocument:
         id = prepared.record.id
-        share = nbytes / max(1, len(texts))
-        encoded = self._encoder.encode_batch(texts, progress=lambda more: self._progress(more * share, id))
-        if not texts:
-            self._progress(nbytes, id)
-        record = replace(
-            prepared.record,
-            truncated_tokens=int(encoded.truncated_tokens.sum()),
-            unknown_tokens=int(encoded.unknown_tokens.sum()),
-        )
+        embedded = embed(prepared, self._encoder, lambda share: self._progress(share * nbytes, id))
+        record = embedded[0].record
         if id in self._had_failed:
             self._recovered.append(id)
         self._outcomes.append(
             DocumentOutcome(
                 id,
                 "updated" if update else "added",
-                chunks=len(texts),
+                chunks=record.n_chunks,
                 truncated_tokens=record.truncated_tokens,
                 unknown_tokens=record.unknown_tokens,
             )
         )
-        return replace(prepared, record=record), encoded.vectors
+        return embedded
 
 
 def _size(item: FoundFile | Document) -> int:

@@ -5,28 +5,39 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from pincite.config import IndexConfig
 from pincite.core.arguments import path_text
-from pincite.core.chunking import chunk_document
+from pincite.core.chunking import ChunkedDocument, chunk_document
 from pincite.errors import ExtractionError, InvalidInputError
 from pincite.extract import ExtractedText, extract
-from pincite.store.records import DocumentRecord, PreparedDocument
+from pincite.store.records import DocumentRecord, PreparedDocument, StoredDocument
 from pincite.store.uris import document_uri
 from pincite.types import Document, TextEncoder
 
 __all__ = [
+    "EmbeddedDocument",
     "checked_metadata",
     "chunker_of",
     "content_hash",
     "document_bytes",
+    "embed",
     "prepare_document",
     "prepare_file",
+    "prepare_stored",
     "sorted_out",
 ]
+
+EmbeddedDocument = tuple[PreparedDocument, npt.NDArray[np.float32]]
+"""A document, and one unit vector a chunk."""
 
 CHUNKER_VERSION = 1
 """Goes up when the same text and settings give other chunks."""
@@ -175,6 +186,31 @@ def prepare_document(document: Document, *, config: IndexConfig, encoder: TextEn
     )  # fmt: skip
 
 
+def prepare_stored(document: StoredDocument, *, config: IndexConfig, encoder: TextEncoder) -> PreparedDocument:
+    """Cut a document of an index anew. What is known of it stays: nothing is read or extracted again."""
+    record = document.record
+    cut = _cut(document.text, record.title, record.markup, config, encoder)
+    known = replace(record, chunker=chunker_of(config), front_matter_end=cut.front_matter_end, n_chunks=len(cut.chunks))
+    return PreparedDocument(known, document.text, cut.chunks, cut.sections)
+
+
+def embed(prepared: PreparedDocument, encoder: TextEncoder, progress: Callable[[float], None]) -> EmbeddedDocument:
+    """Return a document with what the encoder's window cut off, and the vectors of its chunks.
+
+    `progress` is told the shares of the document that are done; they add up to 1.
+    """
+    texts = [chunk.embedded_text for chunk in prepared.chunks]
+    encoded = encoder.encode_batch(texts, progress=lambda more: progress(more / max(1, len(texts))))
+    if not texts:
+        progress(1.0)
+    record = replace(
+        prepared.record,
+        truncated_tokens=int(encoded.truncated_tokens.sum()),
+        unknown_tokens=int(encoded.unknown_tokens.sum()),
+    )
+    return replace(prepared, record=record), encoded.vectors
+
+
 def _prepare(
     extracted: ExtractedText,
     *,
@@ -188,16 +224,7 @@ def _prepare(
     config: IndexConfig,
     encoder: TextEncoder,
 ) -> PreparedDocument:
-    cut = chunk_document(
-        extracted.text,
-        title=title,
-        strategy=config.strategy,
-        target=config.target,
-        overlap=config.overlap,
-        window_tokens=encoder.window_tokens,
-        word_pieces=encoder.word_pieces,
-        markup=extracted.markup,
-    )
+    cut = _cut(extracted.text, title, extracted.markup, config, encoder)
     record = DocumentRecord(
         id=id,
         uri=document_uri(uri),
@@ -217,5 +244,19 @@ def _prepare(
         dropped=dict(extracted.dropped),
         metadata=dict(metadata),
         modified=modified,
+        confirmed=time.time(),
     )
     return PreparedDocument(record, extracted.text, cut.chunks, cut.sections)
+
+
+def _cut(text: str, title: str, markup: str, config: IndexConfig, encoder: TextEncoder) -> ChunkedDocument:
+    return chunk_document(
+        text,
+        title=title,
+        strategy=config.strategy,
+        target=config.target,
+        overlap=config.overlap,
+        window_tokens=encoder.window_tokens,
+        word_pieces=encoder.word_pieces,
+        markup=markup,
+    )

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+from pincite.config import IndexConfig
 from pincite.types import Chunk, Section
 
-__all__ = ["ChunkRecord", "DocumentRecord", "FailureRecord", "PreparedDocument", "SourceRecord"]
+__all__ = [
+    "ChunkRecord",
+    "DocumentRecord",
+    "FailureRecord",
+    "PreparedDocument",
+    "SourceRecord",
+    "StoredDocument",
+    "VersionRecord",
+    "VersionState",
+]
+
+VersionState = Literal["serving", "previous", "built", "building"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,8 @@ class DocumentRecord:
     metadata : dict
     modified : float or None
         The file's time of modification, in seconds since 1970.
+    confirmed : float
+        When it was read, or given, in seconds since 1970.
     generation : int
         The commit that brought it.
     """
@@ -66,7 +80,21 @@ class DocumentRecord:
     dropped: Mapping[str, int] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     modified: float | None = None
+    confirmed: float = 0.0
     generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document of an index, to be cut and embedded anew: what is known of it, and its canonical text."""
+
+    record: DocumentRecord
+    text: str
+
+    @property
+    def id(self) -> str:
+        """The document's id."""
+        return self.record.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +166,44 @@ class FailureRecord:
     attempts: int = 1
     first_failed: float = 0.0
     last_failed: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRecord:
+    """All documents, cut, indexed and embedded in one way. An index has one that serves, and may have others beside it.
+
+    Attributes
+    ----------
+    number : int
+        From 1; none is used twice.
+    config : IndexConfig
+        How documents are cut and indexed.
+    encoder : dict or None
+        What the vectors depend on; None while there are none.
+    probes : dict
+        What the encoder and the analyzer made of known texts: others under the same name are noticed by it.
+    made : float
+        When it was begun, in seconds since 1970.
+    level : int or None
+        The generation of the serving version whose documents it has; None while it is being built.
+    state : {"serving", "previous", "built", "building"}
+        "previous" is the one that `rollback` goes back to.
+    """
+
+    number: int
+    config: IndexConfig
+    encoder: Mapping[str, Any] | None
+    probes: Mapping[str, Any]
+    made: float
+    level: int | None
+    state: VersionState
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the version as JSON has it, without the probes."""
+        return {
+            "number": self.number,
+            "state": self.state,
+            "config": self.config.to_dict(),
+            "encoder": None if self.encoder is None else dict(self.encoder),
+            "made": self.made,
+        }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,19 @@ class Segment:
     def __len__(self) -> int:
         """Return the number of chunks."""
         return len(self.spans)
+
+    @cached_property
+    def _by_catalog_row(self) -> npt.NDArray[np.int64]:
+        """The documents' numbers in the order of the catalog's rows."""
+        return np.argsort(self.spans.documents, kind="stable")
+
+    def numbers_of(self, rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the numbers here of those documents of the catalog's rows that the segment has."""
+        wanted = np.asarray(rows, dtype=np.int64)
+        order = self._by_catalog_row
+        places = np.searchsorted(self.spans.documents, wanted, sorter=order)
+        numbers = order[np.minimum(places, max(0, len(order) - 1))] if len(order) else order
+        return numbers[self.spans.documents[numbers] == wanted] if len(order) else order
 
     def content(self, row: int) -> str:
         """Return what chunk `row` quotes."""

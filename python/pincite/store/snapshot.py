@@ -8,7 +8,7 @@ from copy import copy
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,14 @@ import numpy.typing as npt
 from pincite.core.bm25_collection import BM25Collection
 from pincite.errors import IndexCorruptError, StorageError
 from pincite.filters import Condition
-from pincite.store.catalog import Catalog
+from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.fields import Fields
-from pincite.store.records import ChunkRecord, DocumentRecord
+from pincite.store.records import ChunkRecord, DocumentRecord, VersionRecord
 from pincite.store.segment import Segment
 
 __all__ = ["RowKey", "Selection", "Snapshot"]
 
+Mask = npt.NDArray[np.bool_]
 RowKey = int
 """A chunk: its number when the rows of a snapshot's segments are counted through, dead ones included."""
 
@@ -51,92 +52,141 @@ class Selection(NamedTuple):
         return sum(int(rows.sum()) for rows in self.rows)
 
 
+class _Part:
+    """One segment as a generation shows it. Immutable, and taken over by the next generation where nothing changed."""
+
+    def __init__(self, segment: Segment, alive: Mask, visible: Mask | None) -> None:
+        self.segment = segment
+        self.alive = alive
+        self.visible = visible
+        self.documents = int(np.count_nonzero(alive))
+        self.chunks = len(segment) if visible is None else int(np.count_nonzero(visible))
+        self.bm25 = segment.bm25.view(visible)
+
+    @classmethod
+    def of(cls, segment: Segment, alive: Mask) -> Self:
+        """Return the part of a segment whose chunks are alive as their documents are."""
+        return cls(segment, alive, None if alive.all() else alive[segment.spans.chunks["document"]])
+
+    def less(self, dead: npt.NDArray[np.int64]) -> _Part:
+        """Return the part without the documents of some of the catalog's rows."""
+        numbers = self.segment.numbers_of(dead)
+        numbers = numbers[self.alive[numbers]]
+        if not len(numbers):
+            return self
+        alive = self.alive.copy()
+        alive[numbers] = False
+        return _Part.of(self.segment, alive)
+
+
 class Snapshot:
     """One generation. Immutable, and safe to read from any number of threads.
 
     Attributes
     ----------
+    version : VersionRecord
+        Which of the index's versions it is of.
     generation : int
     segments : list of Segment
     first_keys : list of int
         The key of each segment's first row.
     visible : list of (n,) bool array or None
         Which rows of each segment are alive; None: all.
+    living : list of int
+        How many rows of each segment are alive.
     bm25 : BM25Collection
         The segments' postings as one index over the rows that are alive.
     totals : dict of str to int
-        Documents, chunks, failed documents and others, counted when the generation was opened.
+        Documents, chunks and failed documents.
     """
 
     def __init__(
         self,
-        catalog: Catalog,
+        catalog: DocumentCatalog,
+        version: VersionRecord,
         generation: int,
-        segments: Sequence[Segment],
-        dead_rows: Sequence[int],
+        parts: Sequence[_Part],
         totals: dict[str, int],
     ) -> None:
         self._catalog = catalog
+        self.version = version
         self.generation = generation
         self.totals = totals
-        self.segments = list(segments)
-        self.first_keys = list(accumulate(map(len, self.segments[:-1]), initial=0))[: len(self.segments)]
-        dead = np.array(dead_rows, dtype=np.int64)
-        self._alive = [~np.isin(segment.spans.documents, dead) for segment in self.segments]
-        self.visible = [
-            None if alive.all() else alive[segment.spans.chunks["document"]]
-            for segment, alive in zip(self.segments, self._alive, strict=True)
-        ]
-        self.bm25 = _postings(self.segments, self.visible)
-        self._n_alive = len(self.bm25)
-        held = {"documents": sum(int(alive.sum()) for alive in self._alive), "chunks": len(self)}
-        if any(totals[name] != count for name, count in held.items()):
-            raise IndexCorruptError(
-                f"{catalog.path}: the catalog has {totals['documents']} documents of {totals['chunks']} chunks, its "
-                f"segments hold {held['documents']} of {held['chunks']}; restore the index from a copy, or index the "
-                "documents again"
-            )
+        self._show(parts)
         self.document = lru_cache(maxsize=4096)(self._document)
         self._fields: Fields | None = None
         self._before: Fields | None = None
+
+    def _show(self, parts: Sequence[_Part]) -> None:
+        self._parts = list(parts)
+        self.segments = [part.segment for part in parts]
+        self.first_keys = list(accumulate(map(len, self.segments[:-1]), initial=0))[: len(parts)]
+        self.visible = [part.visible for part in parts]
+        self.living = [part.chunks for part in parts]
+        self.bm25 = BM25Collection([part.bm25 for part in parts])
         self._selections: dict[str, Selection] = {}
 
     @classmethod
     def open(
         cls,
-        catalog: Catalog,
+        catalog: DocumentCatalog,
+        version: VersionRecord,
         folder: Path,
         *,
-        known: Sequence[Segment] = (),
         before: Snapshot | None = None,
         verify: bool = True,
     ) -> Snapshot:
-        """Map the segments of the last generation; those of `known`, and the fields that `before` read, are taken over.
+        """Map the segments of the last generation of a version.
+
+        Parameters
+        ----------
+        catalog : DocumentCatalog
+        version : VersionRecord
+        folder : Path
+            Of the segments.
+        before : Snapshot, optional
+            An earlier generation, of which everything is taken over that has not changed: then the cost does not
+            grow with the index. Without it, and with `verify`, the catalog's sums are added up again.
 
         Raises
         ------
         StorageError, IndexCorruptError, IncompatibleIndexError
             If a segment's file cannot be read or used.
         """
-        mapped = {segment.id: segment for segment in known}
+        if before is not None and before.version.number != version.number:
+            before = None
+        mapped: dict[str, Segment] = {}
         for attempt in range(_ATTEMPTS):
+            known = {} if before is None else {part.segment.id: part for part in before._parts}
             with catalog.reading():
-                generation = catalog.generation()
-                live = [id for id, _ in catalog.segments()]
-                dead_rows = catalog.dead_rows()
-                totals = catalog.totals()
+                generation, sums = catalog.generation(verify=verify and before is None)
+                listed = catalog.segments()
+                # What a segment brought was alive in the generation that brought it.
+                since = [each.born for each in listed if each.id not in known]
+                dead = catalog.dead_rows(min(since + ([] if before is None else [before.generation]), default=-1))
+                totals = {"documents": sums.documents, "chunks": sums.chunks, "failed": catalog.failed()}
             try:
-                for id in live:
-                    if id not in mapped:
-                        mapped[id] = Segment(folder / id, verify=verify)
+                for each in listed:
+                    if each.id not in known and each.id not in mapped:
+                        mapped[each.id] = Segment(folder / each.id, verify=verify)
             except StorageError:
                 # A writer may have merged the segment away since; then the next generation does not list it.
-                with catalog.reading():
-                    unchanged = catalog.generation() == generation
-                if attempt + 1 == _ATTEMPTS or unchanged:
+                if attempt + 1 == _ATTEMPTS or catalog.last_generation() == generation:
                     raise
                 continue
-            opened = cls(catalog, generation, [mapped[id] for id in live], dead_rows, totals)
+            gone = np.array(dead, dtype=np.int64)
+            parts = [
+                (known.get(each.id) or _Part(mapped[each.id], *_all_alive(mapped[each.id]))).less(gone)
+                for each in listed
+            ]
+            held = {name: sum(getattr(part, name) for part in parts) for name in ("documents", "chunks")}
+            if any(totals[name] != count for name, count in held.items()):
+                raise IndexCorruptError(
+                    f"{catalog.path}: the catalog has {totals['documents']} documents of {totals['chunks']} chunks, "
+                    f"its segments hold {held['documents']} of {held['chunks']}; restore the index from a copy, or "
+                    "index the documents again"
+                )
+            opened = cls(catalog, version, generation, parts, totals)
             opened._before = None if before is None else before._fields or before._before
             return opened
         raise AssertionError("unreachable")
@@ -149,7 +199,7 @@ class Snapshot:
             mask = self._known_fields().mask(condition)
             documents = [mask[segment.spans.documents] for segment in self.segments]
             found = Selection(
-                documents=sum(int((of & alive).sum()) for of, alive in zip(documents, self._alive, strict=True)),
+                documents=sum(int((of & part.alive).sum()) for of, part in zip(documents, self._parts, strict=True)),
                 rows=[
                     of[segment.spans.chunks["document"]] if visible is None
                     else of[segment.spans.chunks["document"]] & visible
@@ -171,7 +221,7 @@ class Snapshot:
         """Return the fields of all documents: read at the first condition, after a commit those of new ones alone."""
         if self._fields is None:
             before = self._before
-            self._fields = Fields(self._catalog.documents_since(before.last_row if before else 0), before)
+            self._fields = Fields(self._catalog.since(before.last_row if before else 0), before)
             self._before = None
         return self._fields
 
@@ -182,16 +232,8 @@ class Snapshot:
         """
         mask = self._known_fields().those(may_see)
         rest = copy(self)
-        rest._selections = {}
-        rest._alive = [
-            alive & mask[segment.spans.documents] for segment, alive in zip(self.segments, self._alive, strict=True)
-        ]
-        rest.visible = [
-            alive[segment.spans.chunks["document"]] for segment, alive in zip(self.segments, rest._alive, strict=True)
-        ]
-        rest.bm25 = _postings(rest.segments, rest.visible)
-        rest._n_alive = len(rest.bm25)
-        documents = sum(int(alive.sum()) for alive in rest._alive)
+        rest._show([_Part.of(part.segment, part.alive & mask[part.segment.spans.documents]) for part in self._parts])
+        documents = sum(part.documents for part in rest._parts)
         rest.totals = {"documents": documents, "chunks": len(rest), "failed": failed}
         return rest
 
@@ -202,19 +244,18 @@ class Snapshot:
         """
         absent = np.fromiter(keys, dtype=np.int64)
         rest = copy(self)
-        rest._selections = {}
-        rest.visible = []
-        for segment, first, visible in zip(self.segments, self.first_keys, self.visible, strict=True):
-            rows = np.ones(len(segment), dtype=bool) if visible is None else visible.copy()
-            rows[absent[(first <= absent) & (absent < first + len(segment))] - first] = False
-            rest.visible.append(rows)
-        rest.bm25 = _postings(rest.segments, rest.visible)
-        rest._n_alive = len(rest.bm25)
+        parts = []
+        for part, first in zip(self._parts, self.first_keys, strict=True):
+            size = len(part.segment)
+            rows = np.ones(size, dtype=bool) if part.visible is None else part.visible.copy()
+            rows[absent[(first <= absent) & (absent < first + size)] - first] = False
+            parts.append(_Part(part.segment, part.alive, rows))
+        rest._show(parts)
         return rest
 
     def __len__(self) -> int:
         """Return the number of chunks that are alive."""
-        return self._n_alive
+        return len(self.bm25)
 
     def _document(self, row: int) -> DocumentRecord:
         return self._catalog.document(row)
@@ -243,16 +284,16 @@ class Snapshot:
 
     def is_alive(self, segment: Segment, document: int) -> bool:
         """Return whether a document, by its number in a segment, is alive."""
-        return bool(self._alive[self.segments.index(segment)][document])
+        return bool(self._parts[self.segments.index(segment)].alive[document])
 
     def place(self, row: int) -> tuple[Segment, int] | None:
         """Return the segment of the document of a catalog's row, and its number there, if it is alive."""
-        for segment, alive in zip(self.segments, self._alive, strict=True):
-            numbers = np.flatnonzero((segment.spans.documents == row) & alive)
-            if len(numbers):
-                return segment, int(numbers[0])
+        for part in self._parts:
+            for number in part.segment.numbers_of([row]).tolist():
+                if part.alive[number]:
+                    return part.segment, number
         return None
 
 
-def _postings(segments: Sequence[Segment], visible: Sequence[npt.NDArray[np.bool_] | None]) -> BM25Collection:
-    return BM25Collection([segment.bm25.view(rows) for segment, rows in zip(segments, visible, strict=True)])
+def _all_alive(segment: Segment) -> tuple[Mask, None]:
+    return np.ones(len(segment.spans.documents), dtype=np.bool_), None

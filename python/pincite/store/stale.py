@@ -40,18 +40,16 @@ def stale_documents(folder: IndexFolder, older_than: float | timedelta | None) -
     limit = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
     if limit is not None and not (limit := number(limit, "older_than")) >= 0.0:
         raise InvalidInputError(f"older_than is {older_than!r}, wanted seconds or a timedelta, not negative")
-    catalog = folder.catalog
+    catalog, rows = folder.catalog, folder.documents
     with catalog.reading():
-        generation = catalog.generation()
-        documents = [record for _, record in catalog.documents(generation)]
+        documents = [record for _, record in rows.living(rows.last_generation())]
         failed = {failure.id for failure in catalog.failures()}
         sources = {record.name: record for record in catalog.source_records()}
-        committed = catalog.committed()
     now, chunker = time.time(), chunker_of(folder.config)
     found = []
     for record in documents:
         source = sources.get(record.source or "")
-        confirmed = max(committed.get(record.generation, 0.0), (source.synced or 0.0) if source else 0.0)
+        confirmed = max(record.confirmed, (source.synced or 0.0) if source else 0.0)
         reasons = {
             "failed": record.id in failed,
             "extractor": source is not None and record.extractor != _extractor(record.id),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pincite.store.folder import IndexFolder
-from pincite.store.records import FailureRecord, SourceRecord
+from pincite.store.records import FailureRecord, SourceRecord, VersionRecord
 
 __all__ = ["Status", "status_of"]
 
@@ -41,6 +41,8 @@ class Status:
         How documents are cut and indexed.
     sources : tuple of SourceRecord
         The folders that files came from, by name: when they were last synced, and what trouble there was.
+    versions : tuple of VersionRecord
+        The one that serves, and those beside it: see `KnowledgeBase.rebuild`.
     """
 
     path: str
@@ -57,6 +59,7 @@ class Status:
     encoder: Mapping[str, Any] | None
     config: Mapping[str, Any]
     sources: tuple[SourceRecord, ...]
+    versions: tuple[VersionRecord, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON has it."""
@@ -79,28 +82,31 @@ class Status:
             "encoder": None if self.encoder is None else dict(self.encoder),
             "config": dict(self.config),
             "sources": [asdict(source) for source in self.sources],
+            "versions": [version.to_dict() for version in self.versions],
         }  # fmt: skip
 
 
 def status_of(folder: IndexFolder) -> Status:
     """Count what an open index holds."""
     snapshot = folder.snapshot()
-    totals = folder.catalog.totals()
+    documents = folder.documents
+    totals = documents.totals()
     return Status(
         path=str(folder.path),
         generation=snapshot.generation,
-        documents=totals["documents"],
-        chunks=totals["chunks"],
-        characters=totals["characters"],
-        truncated_tokens=totals["truncated_tokens"],
-        unknown_tokens=totals["unknown_tokens"],
+        documents=totals.documents,
+        chunks=totals.chunks,
+        characters=totals.characters,
+        truncated_tokens=totals.truncated_tokens,
+        unknown_tokens=totals.unknown_tokens,
         failed=tuple(folder.catalog.failures()),
-        without_groups=folder.catalog.without_groups(),
+        without_groups=documents.without_groups() if folder.catalog.epoch() else 0,
         segments=len(snapshot.segments),
         nbytes=_nbytes(folder.path),
-        encoder=folder.encoder_stamp,
-        config=folder.config.to_dict(),
+        encoder=snapshot.version.encoder,
+        config=snapshot.version.config.to_dict(),
         sources=tuple(folder.catalog.source_records()),
+        versions=tuple(folder.catalog.versions()),
     )
 
 

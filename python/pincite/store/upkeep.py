@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pincite.errors import InvalidInputError
 from pincite.store.catalog_rows import put_access
 from pincite.store.folder import IndexFolder
@@ -42,7 +40,8 @@ def add_documents(
         with shown(progress, total) as show:
             run = Ingestion(folder, writer, encoder(), metadata, groups, show)
             report = run.run([*found.files, *documents], found.sources)
-        report.missing = missing_files(paths, folder.catalog.live_files(), folder.catalog.sources())
+        if paths:
+            report.missing = missing_files(paths, folder.documents.live_files(), folder.catalog.sources())
     report.ignored = found.ignored
     report.seconds = time.perf_counter() - started
     return report
@@ -78,7 +77,7 @@ def sync_sources(
         found = discover(there, known=folder.catalog.sources(), index_folder=folder.path)
         found.files = [file for file in found.files if file.source in roots]
         report = _ingest(folder, writer, encoder, found.files, metadata, progress, groups=groups)
-        compared = compare(roots, found, folder.catalog.live_files(), allow_empty=allow_empty)
+        compared = compare(roots, found, folder.documents.live_files(), allow_empty=allow_empty)
         gone_failures = [
             failure.id
             for failure in folder.catalog.failures()
@@ -131,7 +130,7 @@ def set_access(folder: IndexFolder, ids: Sequence[str], groups: frozenset[str]) 
 def require_known(folder: IndexFolder, ids: Iterable[str], advice: str) -> None:
     """Refuse ids that are neither indexed nor failed."""
     failed = {failure.id for failure in folder.catalog.failures()}
-    unknown = [id for id in dict.fromkeys(ids) if id not in failed and folder.catalog.live(id) is None]
+    unknown = [id for id in dict.fromkeys(ids) if id not in failed and folder.documents.live(id) is None]
     if unknown:
         others = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise InvalidInputError(f"the index has no document {unknown[0]!r}{others}; {advice}")
@@ -165,6 +164,6 @@ def _roots(folder: IndexFolder, sources: Iterable[str] | None) -> dict[str, Path
 
 def _commit(folder: IndexFolder, writer: Writer, **changes: Any) -> int:
     """Make a generation without new documents."""
-    generation = writer.commit([], np.empty((0, 1), dtype=np.float32), known=folder.snapshot().segments, **changes)
+    generation = writer.commit(folder.snapshot(), **changes)
     folder.refresh()
     return generation

@@ -1,0 +1,267 @@
+"""An index in one file: a zip archive of its catalog and of the segments of one generation, nothing compressed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+import uuid
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from pincite.errors import IncompatibleIndexError, IndexCorruptError, InvalidInputError, PinciteError
+from pincite.store.catalog import Catalog
+from pincite.store.catalog_rows import drop_version, forget_access, keep_version
+from pincite.store.files import naming_refusals, sync_folder
+from pincite.store.folder import CATALOG, IndexFolder, lock_to_create, may_become_index
+from pincite.store.staging import carried
+from pincite.store.sweeping import RESTORING
+from pincite.store.versions import at_version, begin_version, serve
+
+__all__ = ["RestoreReport", "SnapshotReport", "restore_archive", "write_archive"]
+
+ABOUT = "pincite-snapshot.json"
+FORMAT = 1
+NAMES = re.compile(rf"{ABOUT}|{CATALOG}|segments/[0-9a-f]{{32}}/[a-z0-9]+\.pin")
+_ATTEMPTS = 10
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotReport:
+    """What a snapshot holds.
+
+    Attributes
+    ----------
+    path : str
+    generation, documents, chunks : int
+    nbytes : int
+    """
+
+    path: str
+    generation: int
+    documents: int
+    chunks: int
+    nbytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON has it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """What a restore did.
+
+    Attributes
+    ----------
+    path : str
+    generation : int
+        Of the index, now.
+    documents : int
+        That searches find.
+    left_out : tuple of str
+        Documents of the snapshot that were deleted since, by id; they did not come back.
+    removed : tuple of str
+        Documents that came after the snapshot, by id; they are gone.
+    without_groups : int
+        Documents that nobody sees until it is granted, in an index that has groups.
+    """
+
+    path: str
+    generation: int
+    documents: int
+    left_out: tuple[str, ...]
+    removed: tuple[str, ...]
+    without_groups: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON has it."""
+        return asdict(self)
+
+
+def write_archive(folder: IndexFolder, path: Path) -> SnapshotReport:
+    """Do what `KnowledgeBase.snapshot` says."""
+    if path.exists():
+        raise InvalidInputError(f"{path} exists; give the name of a new file")
+    if path.resolve().is_relative_to(folder.path.resolve()):
+        raise InvalidInputError(f"{path} lies within the index; give a place outside of it")
+    unfinished = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with naming_refusals(path, "write the snapshot"), ExitStack() as stack:
+            catalog = unfinished.with_name(unfinished.name + ".sqlite")
+            about, files = _held(folder, catalog, stack)
+            with unfinished.open("xb") as file:
+                with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                    archive.writestr(ABOUT, json.dumps(about, indent=1))
+                    archive.write(catalog, CATALOG)
+                    for name, source in files:
+                        with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as target:
+                            shutil.copyfileobj(source, target, _BLOCK)
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.rename(path)
+            sync_folder(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return SnapshotReport(str(path), about["generation"], about["documents"], about["chunks"], path.stat().st_size)
+
+
+def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, Any], list[tuple[str, IO[bytes]]]]:
+    """Copy the catalog, and open the files that it lists: what is open stays readable, whatever a writer sweeps."""
+    stack.callback(_remove_catalog, copy)
+    for attempt in range(_ATTEMPTS):
+        _remove_catalog(copy)
+        folder.catalog.copy(copy)
+        with closing(Catalog(copy, writable=True)) as catalog:
+            number = folder.version.number
+            with catalog.transaction() as connection:
+                keep_version(connection, number)
+            catalog.compact()
+            documents = catalog.version(number)
+            generation, sums = documents.generation(verify=True)
+            segments = documents.segments()
+        about: dict[str, Any] = {
+            "format": FORMAT,
+            "generation": generation,
+            "documents": sums.documents,
+            "chunks": sums.chunks,
+            "written": time.time(),
+        }
+        try:
+            files: list[tuple[str, IO[bytes]]] = [
+                (f"segments/{each.id}/{file.name}", stack.enter_context(file.open("rb")))
+                for each in segments
+                for file in sorted((folder.segments / each.id).iterdir())
+            ]
+        except FileNotFoundError:  # a writer merged and swept it since; then the catalog does not list it any more
+            if attempt + 1 == _ATTEMPTS:
+                raise
+            continue
+        return about, files
+    raise AssertionError("unreachable")
+
+
+def _remove_catalog(path: Path) -> None:
+    for beside in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + beside).unlink(missing_ok=True)
+
+
+def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreReport:
+    """Do what `pincite.restore` says."""
+    if (path / CATALOG).is_file():
+        if keep_grants:
+            raise InvalidInputError(
+                f"keep_grants is for a new index; {path} has its own grants, which stay as they are"
+            )
+        return _put_back(file, path)
+    if path.exists() and not may_become_index(path):
+        raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing, or an index")
+    path.mkdir(parents=True, exist_ok=True)
+    with lock_to_create(path):
+        for leftover in (path / "segments", *path.glob(f"{RESTORING}*")):
+            shutil.rmtree(leftover, ignore_errors=True)
+        with _extracted(file, path) as place:
+            with closing(IndexFolder(place, read_only=False, verify=True)) as folder:
+                if not keep_grants:
+                    with folder.catalog.transaction() as connection:
+                        forget_access(connection)
+                report = _report(folder, path)
+            (place / "segments").rename(path / "segments")
+            (place / CATALOG).rename(path / CATALOG)
+            sync_folder(path)
+    return report
+
+
+def _report(
+    folder: IndexFolder, path: Path, left_out: Iterable[str] = (), removed: Iterable[str] = ()
+) -> RestoreReport:
+    snapshot = folder.snapshot()
+    without = folder.documents.without_groups() if folder.catalog.epoch() else 0
+    return RestoreReport(
+        str(path), snapshot.generation, snapshot.totals["documents"], tuple(sorted(left_out)), tuple(sorted(removed)),
+        without,
+    )  # fmt: skip
+
+
+def _put_back(file: Path, path: Path) -> RestoreReport:
+    """Give an index the documents of a snapshot, as a version that then serves."""
+    with (
+        closing(IndexFolder(path, read_only=False, verify=True)) as folder,
+        folder.writer() as writer,
+        _extracted(file, path) as place,
+        closing(IndexFolder(place, read_only=True, verify=True)) as old,
+    ):
+        if old.identity != folder.identity:
+            raise InvalidInputError(f"{file} is of another index than {path}; restore it to a path where there is none")
+        then, now = old.snapshot(), set(folder.documents.live_ids())
+        was = set(old.documents.live_ids())
+        version = then.version
+        number = begin_version(folder, version.config, version.encoder, version.probes)
+        try:
+            with at_version(folder, number) as target:
+                for segment in then.segments:
+                    found = [
+                        carried(segment, number_there, record)
+                        for number_there, row in enumerate(segment.spans.documents.tolist())
+                        if then.is_alive(segment, number_there) and (record := then.document(row)).id in now
+                    ]
+                    if found:
+                        vectors = np.concatenate([vectors for _, vectors in found])
+                        writer.commit(target.snapshot(), [document for document, _ in found], vectors)
+            serve(folder, number, restored=True)
+        except BaseException:
+            with folder.catalog.transaction() as connection:
+                drop_version(connection, number)
+            raise
+        return _report(folder, path, was - now, now - was)
+
+
+@contextmanager
+def _extracted(file: Path, path: Path) -> Iterator[Path]:
+    """Take an archive apart into a folder within an index's, which is gone afterwards."""
+    place = path / f"{RESTORING}{uuid.uuid4().hex}"
+    try:
+        (place / "segments").mkdir(parents=True)
+        try:
+            with naming_refusals(file, "read the snapshot"), zipfile.ZipFile(file) as archive:
+                _extract(archive, file, place)
+        except (zipfile.BadZipFile, EOFError, ValueError, KeyError, NotImplementedError, RuntimeError) as error:
+            if isinstance(error, PinciteError):
+                raise
+            raise IndexCorruptError(f"{file}: it is no snapshot, or a damaged one ({error})") from error
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _extract(archive: zipfile.ZipFile, file: Path, place: Path) -> None:
+    entries = archive.infolist()
+    names = [entry.filename for entry in entries]
+    if len(set(names)) < len(names) or not {ABOUT, CATALOG} <= set(names) or not all(map(NAMES.fullmatch, names)):
+        raise IndexCorruptError(f"{file}: it is no snapshot: it holds {', '.join(sorted(names)[:3]) or 'nothing'}")
+    if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+        raise IndexCorruptError(f"{file}: it holds compressed files, which no snapshot does")
+    about = json.loads(archive.read(ABOUT))
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        found = about.get("format") if isinstance(about, dict) else about
+        raise IncompatibleIndexError(f"{file}: the snapshot has format {found!r}, this version reads {FORMAT}")
+    for entry in entries:
+        if entry.filename == ABOUT:
+            continue
+        target = place / entry.filename
+        target.parent.mkdir(exist_ok=True)
+        with archive.open(entry) as source, target.open("xb") as copy:
+            shutil.copyfileobj(source, copy, _BLOCK)
+            copy.flush()
+            os.fsync(copy.fileno())
+    for folder in (*(place / "segments").iterdir(), place / "segments", place):
+        sync_folder(folder)

@@ -1,0 +1,57 @@
+"""What is removed from an index's folder: what no generation lists, and what no reader can be reading any more."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from pincite.errors import PinciteError
+from pincite.store.catalog import Catalog
+from pincite.store.segment import UNFINISHED
+from pincite.store.spans import Spans
+
+__all__ = ["RESTORING", "sweep"]
+
+RESTORING = ".restoring-"
+"""How the name of a folder begins in which a snapshot is taken apart."""
+
+GRACE_S = 60.0
+"""How long what a commit replaced is kept for readers that are in the middle of a search."""
+
+
+def sweep(catalog: Catalog, segments: Path) -> None:
+    """Remove unfinished and merged segments, dropped versions, and the rows of documents that lay in them.
+
+    Called by a writer that holds the lock. Costs what is removed, whatever the size of the index.
+    """
+    until = time.time() - GRACE_S
+    dropped = [row["number"] for row in catalog.rows("SELECT number FROM versions WHERE dropped <= ?", [until])]
+    merged = catalog.rows(
+        "SELECT id, died FROM segments WHERE died IS NOT NULL AND died IN"
+        " (SELECT number FROM generations WHERE committed <= ?)",
+        [until],
+    )
+    if merged or dropped:
+        # A document that died before its segment did is in no other: a merge carries the living alone.
+        rows = [(row, each["died"]) for each in merged for row in _documents(segments / each["id"])]
+        with catalog.transaction() as connection:
+            connection.executemany("DELETE FROM documents WHERE row = ? AND died <= ?", rows)
+            connection.executemany("DELETE FROM segments WHERE id = ?", [(each["id"],) for each in merged])
+            for table in ("documents", "segments", "generations"):
+                connection.executemany(f"DELETE FROM {table} WHERE version = ?", [(number,) for number in dropped])
+            connection.executemany("DELETE FROM versions WHERE number = ?", [(number,) for number in dropped])
+    listed = {row["id"] for row in catalog.rows("SELECT id FROM segments")}
+    for folder in segments.parent.glob(f"{RESTORING}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+    for folder in segments.iterdir():
+        if folder.name.startswith(UNFINISHED) or folder.name not in listed:
+            # What cannot be removed now (a file that is mapped, on Windows) goes at the next sweep.
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _documents(folder: Path) -> list[int]:
+    try:
+        return [int(row) for row in Spans.open(folder / "spans.pin", verify=False).documents]
+    except PinciteError:  # an earlier sweep came as far as the files, or they are damaged: the rows do no harm
+        return []
