@@ -264,7 +264,7 @@ class KnowledgeBase:
         are about all documents.
         """
         folder = self._folder
-        folder.check_encoder(None)
+        folder.check_analyzer()
         return folder.snapshot() if groups is None else folder.views.of(folder.snapshot(), groups)
 
     @property
@@ -473,6 +473,7 @@ class KnowledgeBase:
         asked = checked_groups(groups)
         folder = self._folder
         everything = folder.snapshot()
+        folder.check_analyzer(everything.version)
         return audit(
             everything,
             folder.views.of(everything, asked),
@@ -745,6 +746,7 @@ class KnowledgeBase:
             max_distance, min_logit, max_absent, reranks=order != "none"
         )
         everything = self._folder.snapshot()
+        self._folder.check_analyzer(everything.version)
         view = self._folder.views.of(everything, groups)
         return search(
             everything if one_of(statistics, "statistics", ("visible", "global")) == "global" else view,

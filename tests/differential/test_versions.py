@@ -55,7 +55,8 @@ def reopened(kb, path, way):
 @example(history=[("add", {0: 0, 1: 0}, {"crew"}), ("rebuild", 1, None), ("delete", {0}, None), ("swap", None, None),
                   ("grant", {1}, set()), ("rollback", None, None)])  # fmt: skip
 @example(history=[("add", {0: 0, 1: 0}, {"crew"}), ("snapshot", None, None), ("delete", {0}, None),
-                  ("grant", {1}, set()), ("add", {2: 0}, {"crew"}), ("restore", None, None), ("rollback", None, None)])  # fmt: skip
+                  ("grant", {1}, set()), ("add", {2: 0}, {"crew"}), ("restore", None, None),
+                  ("rollback", None, None)])  # fmt: skip
 @example(history=[("add", {0: 0}, {"crew"}), ("rebuild", 2, None), ("swap", None, None), ("delete", {0}, None),
                   ("rollback", None, None), ("add", {0: 1}, {"deck"}), ("rollback", None, None)])  # fmt: skip
 def test_any_history_of_versions_answers_as_a_fresh_build(tmp_path_factory, history):

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pincite
-from pincite.store.catalog_documents import DocumentCatalog
 from pincite.errors import (
     IncompatibleIndexError,
     IndexCorruptError,
@@ -23,6 +22,7 @@ from pincite.errors import (
     PassageNotFoundError,
     PinciteError,
 )
+from pincite.store.catalog_documents import DocumentCatalog
 from stub_models import StubEncoder, StubReranker
 
 HANDBOOK = {

@@ -97,9 +97,10 @@ def write_archive(folder: IndexFolder, path: Path) -> SnapshotReport:
     unfinished = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         with naming_refusals(path, "write the snapshot"), ExitStack() as stack:
+            unfinished.touch(exist_ok=False)
             catalog = unfinished.with_name(unfinished.name + ".sqlite")
             about, files = _held(folder, catalog, stack)
-            with unfinished.open("xb") as file:
+            with unfinished.open("wb") as file:
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
                     archive.writestr(ABOUT, json.dumps(about, indent=1))
                     archive.write(catalog, CATALOG)

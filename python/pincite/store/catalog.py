@@ -154,8 +154,12 @@ class Catalog:
 
     def copy(self, path: Path) -> None:
         """Write the catalog, as of the last commit, to another file."""
-        with self._using() as connection, closing(sqlite3.connect(path)) as target:
-            connection.backup(target)
+        with self._using() as connection:
+            try:
+                with closing(sqlite3.connect(path)) as target:
+                    connection.backup(target)
+            except sqlite3.Error as error:
+                raise StorageError(None, f"{path}: cannot copy the catalog: {error}") from error
 
     def compact(self) -> None:
         """Give back the space of what was deleted."""

@@ -69,7 +69,8 @@ class IndexFolder:
             self.catalog.check_noted()
         self._snapshot = self._opened(None)
         self.views = Views(self.catalog)
-        self._checked: dict[int, TextEncoder | None] = {}
+        self._checked: dict[int, TextEncoder] = {}
+        self._analyzed: set[int] = set()
 
     @classmethod
     def create(cls, path: Path, config: IndexConfig) -> None:
@@ -167,8 +168,9 @@ class IndexFolder:
         return self.version.encoder
 
     def stamp_encoder(self, encoder: TextEncoder) -> None:
-        """Bind the version that is read to an encoder, or check that it is the one it is bound to."""
+        """Bind the version that is read to an encoder, or check that it is the one it is bound to, and the analyzer."""
         version = self.version
+        self.check_analyzer(version)
         if version.encoder is None:
             probes = {**version.probes, **encoder_probes(encoder)}
             with self.catalog.transaction() as connection:
@@ -180,26 +182,35 @@ class IndexFolder:
             self._checked[version.number] = encoder
         self.check_encoder(encoder)
 
-    def check_encoder(self, encoder: TextEncoder | None, version: VersionRecord | None = None) -> None:
-        """Refuse what does not make of texts what an index's version was made with; looks once an encoder.
+    def check_analyzer(self, version: VersionRecord | None = None) -> None:
+        """Refuse a version, by default the one that is read, whose words were cut otherwise than now; looks once.
+
+        Raises
+        ------
+        IncompatibleIndexError
+            If the same text gives other terms.
+        """
+        version = version or self.version
+        if version.number not in self._analyzed:
+            check_analyzer(version, self.path)
+            self._analyzed.add(version.number)
+
+    def check_encoder(self, encoder: TextEncoder, version: VersionRecord | None = None) -> None:
+        """Refuse an encoder whose vectors are not comparable with those of a version; looks once an encoder.
 
         Parameters
         ----------
-        encoder : TextEncoder or None
-            None: only the analyzer is compared.
+        encoder : TextEncoder
         version : VersionRecord, optional
             By default the one that is read.
 
         Raises
         ------
         IncompatibleIndexError
-            If the encoder's stamp is another, or what comes out of known texts is.
+            If its stamp is another, or what comes out of known texts is.
         """
         version = version or self.version
-        if version.number not in self._checked:
-            check_analyzer(version, self.path)
-            self._checked[version.number] = None
-        if encoder is None or version.encoder is None or encoder is self._checked[version.number]:
+        if version.encoder is None or encoder is self._checked.get(version.number):
             return
         check_encoder(version.encoder, version.probes, encoder, self.path)
         self._checked[version.number] = encoder
