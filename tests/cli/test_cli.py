@@ -309,3 +309,18 @@ def test_version(capsys):
         main(["--version"])
     assert ended.value.code == 0
     assert capsys.readouterr().out == f"pincite {pincite.__version__}\n"
+
+
+def test_an_index_in_one_file(tmp_path, kb, capsys):
+    report = json_of(capsys, "snapshot", kb, tmp_path / "saved")
+    assert (report["documents"], report["path"]) == (2, str(tmp_path / "saved"))
+    assert "exists" in run(capsys, "snapshot", kb, tmp_path / "saved", code=1).err
+    run(capsys, "delete", kb, "docs/pumps.md")
+    run(capsys, "index", tmp_path / "docs", "--into", kb, "--quiet")
+    run(capsys, "delete", kb, "docs/sails.md")
+    shown = run(capsys, "restore", tmp_path / "saved", "--into", kb)
+    assert "left out: docs/sails.md: it was deleted since" in shown.err
+    assert shown.out.startswith(f"{kb}: 1 documents, generation ")
+    assert json_of(capsys, "restore", tmp_path / "saved", "--into", tmp_path / "kb2")["documents"] == 2
+    assert run(capsys, "merge", tmp_path / "kb2").out.startswith("segments: 1 before, 1 now; generation ")
+    assert json_of(capsys, "merge", kb)["segments"] == 1

@@ -305,3 +305,33 @@ def test_a_gate_over_nothing_is_no_gate(desk, capsys, tmp_path):
 def test_a_threshold_is_a_distance(desk, capsys, distance):
     assert main(["eval", "kb", "gold.jsonl", "--max-distance", distance]) == 1
     assert "wanted 0 to 2 (a cosine distance)" in capsys.readouterr().err
+
+
+def verb(capsys, *arguments, code=0):
+    assert main([str(argument) for argument in arguments]) == code
+    return capsys.readouterr()
+
+
+def test_a_change_of_strategy_is_gated_swapped_and_undone(desk, capsys):
+    gate = ("gate", "kb", "kb", "gold.jsonl", "--pipeline", "hybrid", "--versions", "serving", "built")
+    shown = verb(capsys, "rebuild", "kb", "--strategy", "A", "--target", 12, "--quiet").out
+    assert shown.startswith("version 2 built: 3 documents, ")
+    assert "pincite eval gate kb kb GOLD --versions serving built" in shown
+    assert run(capsys, *gate, code=1) == "closed\ndestroyed: q0, q1\nlost: q0, q1\n"
+    assert verb(capsys, "versions", "kb", "--discard", 2).out.splitlines()[0].startswith("  1 serving   structural")
+    report = json.loads(verb(capsys, "rebuild", "kb", "--target", 300, "--stemmer", "none", "--quiet", "--json").out)
+    assert (report["version"], report["documents"], report["made"]) == (3, 3, 3)
+    assert run(capsys, *gate).startswith("open\n")
+    assert run(capsys, "compare", "kb", "kb", "gold.jsonl", "--versions", 1, 3, "--pipelines", "bm25", "bm25")
+    assert verb(capsys, "swap", "kb", "--quiet").out.startswith("version 3 serves: structural, target 300; generation ")
+    assert json.loads(verb(capsys, "status", "kb", "--json").out)["config"]["stemmer"] is None
+    back = json.loads(verb(capsys, "rollback", "kb", "--quiet", "--json").out)
+    assert (back["version"]["number"], back["version"]["state"]) == (1, "serving")
+    states = [version["state"] for version in json.loads(verb(capsys, "versions", "kb", "--json").out)["versions"]]
+    assert states == ["serving", "previous"]
+
+
+def test_two_equal_sides_are_no_comparison(desk, capsys):
+    assert "two --versions" in verb(capsys, "eval", "gate", "kb", "kb", "gold.jsonl", code=1).err
+    none = verb(capsys, "eval", "gate", "kb", "kb", "gold.jsonl", "--versions", "serving", "built", code=1)
+    assert "has no version 'built', it has: 1 (serving)" in none.err

@@ -123,7 +123,18 @@ TAMPERED = [
     "UPDATE sources SET root = '/'",
     "DELETE FROM meta",
     "UPDATE meta SET value = '1' WHERE key = 'format'",
-    "UPDATE meta SET value = replace(value, '512', '513') WHERE key = 'config'",
+    "UPDATE meta SET value = '2' WHERE key = 'serving'",
+    "DELETE FROM meta WHERE key = 'serving'",
+    "DELETE FROM versions",
+    "UPDATE versions SET config = replace(config, '512', '513')",
+    "UPDATE versions SET encoder = 'null'",
+    "UPDATE versions SET number = 2",
+    "UPDATE documents SET version = 2 WHERE id = 'd001'",
+    "UPDATE segments SET version = 2 WHERE born = 1",
+    "UPDATE generations SET version = 2",
+    "UPDATE generations SET documents = documents + 1",
+    "UPDATE generations SET characters = characters + 1",
+    "UPDATE generations SET committed = 0",
 ]
 
 

@@ -221,7 +221,8 @@ def _put_back(file: Path, path: Path) -> RestoreReport:
             serve(folder, number, restored=True)
         except BaseException:
             with folder.catalog.transaction() as connection:
-                drop_version(connection, number)
+                if folder.catalog.serving() != number:  # an interruption may have come right after the commit
+                    drop_version(connection, number)
             raise
         return _report(folder, path, was - now, now - was)
 

@@ -218,7 +218,10 @@ class Catalog:
         with self.reading():
             serving, previous = self._setting("serving"), self._setting("previous")
             rows = self.rows("SELECT * FROM versions WHERE dropped IS NULL ORDER BY number")
-        return [self._version(row, serving, previous) for row in rows]
+        found = [self._version(row, serving, previous) for row in rows]
+        if serving not in {version.number for version in found}:
+            raise self.damaged(f"version {serving}, which serves, is missing")
+        return found
 
     def _version(self, row: sqlite3.Row, serving: int, previous: int | None) -> VersionRecord:
         number, level = row["number"], row["level"]
