@@ -17,7 +17,19 @@ __all__ = [
     "StorageError",
     "TruncationError",
     "TruncationWarning",
+    "counted",
 ]
+
+
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, as messages and reports say it; `plural` is the noun with an s unless it is given.
+
+    Examples
+    --------
+    >>> counted(1, "chunk"), counted(2661, "chunk"), counted(0, "try", "tries")
+    ('1 chunk', '2,661 chunks', '0 tries')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
 class PinciteError(Exception):

@@ -143,7 +143,7 @@ def test_who_may_see_what(tmp_path, kb, capsys):
     run(capsys, "cite", kb, uri, "--groups", "strangers", code=1)
     assert json_of(capsys, "search", kb, "pump", *options, "", code=3)["hits"] == []
     assert run(capsys, "context", kb, "sail", *options, "crew").out.count("docs/sails.md") == 0
-    assert run(capsys, "grant", kb, "docs/pumps.md", "--to", "").out == "1 documents: seen by nobody\n"
+    assert run(capsys, "grant", kb, "docs/pumps.md", "--to", "").out == "1 document: seen by nobody\n"
     run(capsys, "search", kb, "pump", *options, "crew,office", code=3)
     run(capsys, "index", tmp_path / "docs", "--into", kb, "--groups", "crew", "--quiet")
     assert len(json_of(capsys, "search", kb, "pump", *options, "crew")["hits"]) == 2
@@ -153,7 +153,7 @@ def test_an_audit_says_who_sees_what(kb, capsys):
     run(capsys, "grant", kb, "docs/pumps.md", "--to", "crew")
     said = run(capsys, "audit", kb, "--groups", "crew").out.splitlines()
     assert said[0] == "docs/pumps.md"
-    assert said[-1].startswith("1 documents seen, 1 hidden; 2 questions asked, 0 answered otherwise")
+    assert said[-1].startswith("1 document seen, 1 hidden; 2 questions asked, 0 answered otherwise")
     assert json_of(capsys, "audit", kb, "--groups", "")["documents"] == []
 
 
@@ -162,6 +162,39 @@ def test_a_condition_narrows_a_search(kb, capsys):
     hits = json_of(capsys, "search", kb, "pump", *options, 'id prefix "docs/s"')["hits"]
     assert [hit["document_id"] for hit in hits] == ["docs/sails.md"]
     assert "cannot be read at 'docs'" in run(capsys, "search", kb, "pump", *options, "id prefix docs", code=1).err
+
+
+def test_one_of_a_thing_is_no_plural(tmp_path, capsys):
+    """An index with one of everything that is counted: document, chunk, failure, try, segment."""
+    folder, kb = tmp_path / "docs", tmp_path / "kb"
+    folder.mkdir()
+    (folder / "pumps.md").write_text("# Pumps\n\nThe pump stops.\n")
+    (folder / "ropes.md").write_bytes(b"")
+    gold = tmp_path / "gold.jsonl"
+    excerpt = {"document": "docs/pumps.md", "start": 9, "end": 24, "text": "The pump stops."}
+    gold.write_text(json.dumps({"id": "q", "question": "pump", "answerable": True, "excerpts": [excerpt]}))
+    said = []
+    for command in (
+        ("index", folder, "--into", kb, "--quiet"),
+        ("status", kb),
+        ("status", kb, "--failed"),
+        ("eval", "run", kb, gold),
+        ("eval", "compare", kb, kb, gold, "--pipelines", "bm25", "hybrid"),
+        ("eval", "negatives", kb, gold, "--into", tmp_path / "near.jsonl"),
+        ("rebuild", kb, "--target", 400, "--quiet"),
+        ("swap", kb, "--quiet"),
+        ("grant", kb, "docs/pumps.md", "--to", "crew"),
+        ("snapshot", kb, tmp_path / "kb.pincite"),
+        ("restore", tmp_path / "kb.pincite", "--into", tmp_path / "other"),
+        ("audit", kb, "--groups", "crew", "--questions", 1),
+        ("grant", kb, "docs/pumps.md", "--to", ""),
+        ("status", kb),
+    ):
+        shown = run(capsys, *command)
+        said += [*shown.out.splitlines(), *shown.err.splitlines()]
+    singular = {found for line in said for found in re.findall(r"(?<![\w.,-])1 ([a-z]+)", line)}
+    assert {"document", "chunk", "try", "segment", "question"} <= singular
+    assert not {word for word in singular if word.endswith("s")}
 
 
 def test_how_old_is_stale_is_asked_for(kb, capsys):
@@ -320,7 +353,7 @@ def test_an_index_in_one_file(tmp_path, kb, capsys):
     run(capsys, "delete", kb, "docs/sails.md")
     shown = run(capsys, "restore", tmp_path / "saved", "--into", kb)
     assert "left out: docs/sails.md: it was deleted since" in shown.err
-    assert shown.out.startswith(f"{kb}: 1 documents, generation ")
+    assert shown.out.startswith(f"{kb}: 1 document, generation ")
     assert json_of(capsys, "restore", tmp_path / "saved", "--into", tmp_path / "kb2")["documents"] == 2
     assert run(capsys, "merge", tmp_path / "kb2").out.startswith("segments: 1 before, 1 now; generation ")
     assert json_of(capsys, "merge", kb)["segments"] == 1

@@ -221,7 +221,7 @@ def test_a_gold_set_with_faults_is_refused(desk, capsys, tmp_path):
             "excerpts": [{"document": "docs/pumps.md", "start": 0, "end": 5, "text": "wrong"}]}  # fmt: skip
     (tmp_path / "bad.jsonl").write_text(json.dumps(line))
     assert main(["eval", "run", "kb", "bad.jsonl"]) == 1
-    assert "faults" in capsys.readouterr().err
+    assert "has 1 fault, wanted none" in capsys.readouterr().err
 
 
 def test_chunkers_side_by_side(desk, capsys):

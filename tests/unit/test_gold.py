@@ -73,7 +73,7 @@ def test_a_set_in_order_has_no_problem():
         (Question("1", "q", answerable=False, without=(Span("pumps", 3, 3),)), "takes out [3, 3) of 'pumps', which is"),
         (Question("1", "q", answerable=False, without=(Span("pumps", -1, 3),)), "takes out [-1, 3) of 'pumps'"),
         (Question("1", "q", answerable=False, without=(Span("pumps", 0, 999),)), "takes out [0, 999) of 'pumps'"),
-        (Question("1", "q", grades={"gone": 1}), "none of the 1 documents that are graded as relevant is there"),
+        (Question("1", "q", grades={"gone": 1}), "of 1 document that is graded as relevant, none is there"),
     ],
 )
 def test_each_fault_is_named(question, problem):

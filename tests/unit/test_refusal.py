@@ -226,7 +226,7 @@ def test_few_questions_are_not_said_to_be_alike():
 def test_where_nothing_was_found_nothing_is_set():
     found = calibrate(Distances([math.inf] * 3, [math.inf] * 60))
     assert (found.verdict, found.threshold) == ("not separable", None)
-    assert found.reason == "none of the 3 answerable questions has any distance"
+    assert found.reason == "none of 3 answerable questions has any distance"
 
 
 def test_a_threshold_on_logits_is_the_least_of_them():

@@ -6,6 +6,7 @@ import argparse
 
 from pincite.cite.context import one_line
 from pincite.cli.arguments import add_json, add_kb, groups_of, open_kb, print_json
+from pincite.errors import counted
 
 HELP = "list what groups can see, and check on sampled questions that nothing else shows through"
 EXAMPLE = "pincite audit kb --groups office"
@@ -33,6 +34,7 @@ def run(given: argparse.Namespace) -> int:
             print(one_line(id))
         for leak in found.leaks:
             print(one_line(f"LEAK: {leak}"))
-        print(f"{len(found.documents)} documents seen, {found.hidden} hidden; {found.questions} questions asked, "
+        print(f"{counted(len(found.documents), 'document')} seen, {found.hidden} hidden; "
+              f"{counted(found.questions, 'question')} asked, "
               f"{len(found.leaks)} answered otherwise than without what is hidden")  # fmt: skip
     return FAILED if found.leaks else 0

@@ -15,7 +15,7 @@ from typing import Any, get_args
 import pincite
 from pincite.cli.arguments import add_json, print_json, tell
 from pincite.config import IndexConfig
-from pincite.errors import InvalidInputError
+from pincite.errors import InvalidInputError, counted
 from pincite.evaluation.cached import CachedEncoder, CachedReranker
 from pincite.evaluation.calibration import calibrate
 from pincite.evaluation.chunkers import STRATEGIES, study_chunkers
@@ -251,7 +251,7 @@ def _negatives(given: argparse.Namespace) -> int:
     if given.json:
         print_json({"path": str(into), "questions": len(questions), "families": dict(families)})
     else:
-        print(f"{into}: {len(questions)} questions, of which cannot be answered: "
+        print(f"{into}: {counted(len(questions), 'question')}, of which cannot be answered: "
               + ", ".join(f"{count} {family or 'without a family'}" for family, count in families.items()))  # fmt: skip
     return 0
 
@@ -342,7 +342,7 @@ def _tell_times(given: argparse.Namespace, reports: Sequence[Report]) -> None:
         _write(given.timings, json.dumps(timings, ensure_ascii=False, indent=2) + "\n")
     for report in reports:
         if latency := report.latency():
-            size = "" if report.cost is None else f"{report.cost.chunks:,} chunks, {report.cost.size}; "
+            size = "" if report.cost is None else f"{counted(report.cost.chunks, 'chunk')}, {report.cost.size}; "
             took = ", ".join(f"{name[:-3]} {value:.1f} ms" for name, value in latency.items())
             tell(f"{report.name}: {size}a question took {took}")
 

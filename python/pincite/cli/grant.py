@@ -6,6 +6,7 @@ import argparse
 
 import pincite
 from pincite.cli.arguments import add_json, add_kb, groups_of, print_json, tell
+from pincite.errors import counted
 
 HELP = "say who may see documents, instead of who might before; at once, without indexing anything"
 EXAMPLE = "pincite grant kb handbook/wages.md --to office,board"
@@ -28,5 +29,5 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         print_json({"ids": given.ids, "groups": given.to})
     else:
-        print(f"{len(given.ids)} documents: {', '.join(given.to) or 'seen by nobody'}")
+        print(f"{counted(len(given.ids), 'document')}: {', '.join(given.to) or 'seen by nobody'}")
     return 0

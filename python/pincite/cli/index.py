@@ -9,7 +9,7 @@ import pincite
 from pincite.cli.arguments import add_json, groups_of, print_json, tell
 from pincite.cli.ingesting import progress_of, report_as_json, tell_what_is_not_in
 from pincite.config import DEFAULT_ENCODER, IndexConfig
-from pincite.errors import InvalidInputError
+from pincite.errors import InvalidInputError, counted
 
 HELP = "put files and folders into an index; what has not changed is skipped"
 EXAMPLE = "pincite index docs --into kb"
@@ -43,8 +43,8 @@ def run(given: argparse.Namespace) -> int:
             report = kb.add(given.paths, name=given.name, groups=given.groups, progress=progress_of(given))
         except KeyboardInterrupt:
             tell(
-                f"pincite: interrupted; {kb.status().documents} documents are in (generation {kb.generation}). "
-                "The same command does the rest."
+                f"pincite: interrupted; {counted(kb.status().documents, 'document is in', 'documents are in')} "
+                f"(generation {kb.generation}). The same command does the rest."
             )
             return 130
         serving = kb.status().documents
@@ -53,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
     else:
         tell_what_is_not_in(report)
         counts = ", ".join(f"{report.count(state)} {state}" for state in ("added", "updated", "unchanged", "failed"))
-        print(f"{counts}; {report.chunks} chunks, generation {report.generation}, {report.seconds:.1f} s")
+        print(f"{counts}; {counted(report.chunks, 'chunk')}, generation {report.generation}, {report.seconds:.1f} s")
     return 0 if serving or not report.documents else 1
 
 

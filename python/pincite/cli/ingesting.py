@@ -10,6 +10,7 @@ from typing import Any
 
 import pincite
 from pincite.cli.arguments import tell
+from pincite.errors import counted
 
 __all__ = ["progress_of", "report_as_json", "tell_what_is_not_in"]
 
@@ -42,16 +43,25 @@ def tell_what_is_not_in(report: pincite.IngestReport) -> None:
         tell(f"passed over: {path}: {reason}")
     for id in report.missing:
         tell(f"missing: {id}: its file is not there any more; the index still has what it said")
-    _tell_sum(report, "truncated_tokens", "word pieces are beyond the encoder's window")
-    _tell_sum(report, "unknown_tokens", "words are unknown to the encoder; bm25 finds them")
+    _tell_sum(
+        report,
+        "truncated_tokens",
+        "word piece is beyond the encoder's window",
+        "word pieces are beyond the encoder's window",
+    )
+    _tell_sum(
+        report,
+        "unknown_tokens",
+        "word is unknown to the encoder; bm25 finds it",
+        "words are unknown to the encoder; bm25 finds them",
+    )
 
 
-def _tell_sum(report: pincite.IngestReport, name: str, what: str) -> None:
+def _tell_sum(report: pincite.IngestReport, name: str, one: str, several: str) -> None:
     """Say in one line what the encoder did not see; `--json` has it by document."""
     counts = [getattr(outcome, name) for outcome in report.documents if getattr(outcome, name)]
     if counts:
-        documents = "1 document" if len(counts) == 1 else f"{len(counts)} documents"
-        tell(f"note: in {documents}, {sum(counts):,} {what}")
+        tell(f"note: in {counted(len(counts), 'document')}, {counted(sum(counts), one, several)}")
 
 
 def report_as_json(report: pincite.IngestReport) -> dict[str, Any]:

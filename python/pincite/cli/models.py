@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pincite.cli.arguments import add_json, print_json, tell
-from pincite.errors import InvalidInputError
+from pincite.errors import InvalidInputError, counted
 
 HELP = "fetch, list and check embedding models and rerankers"
 EXAMPLE = "pincite models pull all-MiniLM-L6-v2"
@@ -56,7 +56,9 @@ def run(given: argparse.Namespace) -> int:
         if given.json:
             print_json({"name": given.name, "files": checked, "verified": True})
         else:
-            print(f"{given.name}: {len(checked)} files are what they should be")
+            print(
+                f"{given.name}: {counted(len(checked), 'file is what it should be', 'files are what they should be')}"
+            )
     else:
         entries = files.listing()
         if given.json:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pincite
 from pincite.cli.arguments import add_json, add_kb, print_json, tell
 from pincite.cli.ingesting import progress_of
+from pincite.errors import counted
 
 HELP = "cut, index and embed all documents anew beside what serves; swap lets the result serve"
 EXAMPLE = "pincite rebuild kb --strategy E --target 1024"
@@ -45,8 +46,8 @@ def run(given: argparse.Namespace) -> int:
         print_json(report.to_dict())
     else:
         print(
-            f"version {report.version} built: {report.documents:,} documents, {report.chunks:,} chunks, "
-            f"{report.made:,} documents cut now, {report.seconds:.1f} s\n"
+            f"version {report.version} built: {counted(report.documents, 'document')}, "
+            f"{counted(report.chunks, 'chunk')}, {counted(report.made, 'document')} cut now, {report.seconds:.1f} s\n"
             f"compare it: pincite eval gate {given.kb} {given.kb} GOLD --versions serving built\n"
             f"let it serve: pincite swap {given.kb}"
         )

@@ -6,6 +6,7 @@ import argparse
 
 import pincite
 from pincite.cli.arguments import add_json, print_json, tell
+from pincite.errors import counted
 
 HELP = "make an index of a snapshot, or put the index that it is of back to it"
 EXAMPLE = "pincite restore kb-monday.pincite --into kb"
@@ -33,6 +34,7 @@ def run(given: argparse.Namespace) -> int:
     for id in report.removed:
         tell(f"removed: {id}: it came after the snapshot")
     if report.without_groups:
-        tell(f"note: {report.without_groups:,} of the documents have no groups; grant says who may see them")
-    print(f"{report.path}: {report.documents:,} documents, generation {report.generation}")
+        unseen = counted(report.without_groups, "document has no groups", "documents have no groups")
+        tell(f"note: {unseen}; grant says who may see what")
+    print(f"{report.path}: {counted(report.documents, 'document')}, generation {report.generation}")
     return 0

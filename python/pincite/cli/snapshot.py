@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pincite.cli.arguments import add_json, add_kb, open_kb, print_json
+from pincite.errors import counted
 
 HELP = "write an index, as it is now, to one file, while others read and write it"
 EXAMPLE = "pincite snapshot kb kb-monday.pincite"
@@ -24,6 +25,6 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         print_json(report.to_dict())
     else:
-        print(f"{report.path}: {report.documents:,} documents, {report.chunks:,} chunks of generation "
-              f"{report.generation}, {report.nbytes / 1e6:.1f} MB")  # fmt: skip
+        print(f"{report.path}: {counted(report.documents, 'document')}, {counted(report.chunks, 'chunk')} of "
+              f"generation {report.generation}, {report.nbytes / 1e6:.1f} MB")  # fmt: skip
     return 0

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from pincite.cite.context import one_line
 from pincite.cli.arguments import add_json, add_kb, moment, open_kb, print_json, seconds_of
-from pincite.errors import InvalidInputError
+from pincite.errors import InvalidInputError, counted
 from pincite.store.stale import StaleDocument
 from pincite.store.status import Status
 
@@ -46,11 +46,15 @@ def run(given: argparse.Namespace) -> int:
         "characters": f"{status.characters:,}",
         "chunks": f"{status.chunks:,} ({status.config['strategy']}, target {status.config['target']})",
         "failed": f"{len(status.failed):,}",
-        **({"unseen": f"{status.without_groups:,} documents have no groups"} if status.without_groups else {}),
-        "truncated": f"{status.truncated_tokens:,} word pieces",
-        "unknown": f"{status.unknown_tokens:,} words",
+        **(
+            {"unseen": counted(status.without_groups, "document has no groups", "documents have no groups")}
+            if status.without_groups
+            else {}
+        ),
+        "truncated": counted(status.truncated_tokens, "word piece"),
+        "unknown": counted(status.unknown_tokens, "word"),
         "encoder": encoder,
-        "generation": f"{status.generation} in {status.segments} segments",
+        "generation": f"{status.generation} in {counted(status.segments, 'segment')}",
         "size": f"{status.nbytes / 1e6:.1f} MB",
     }
     for name, value in rows.items():
@@ -69,7 +73,7 @@ def _failed(status: Status, json: bool) -> int:
         print_json({"failed": status.to_dict()["failed"]})
         return 0
     for failure in status.failed:
-        tries = f"{failure.attempts} tries, last at {moment(failure.last_failed)}"
+        tries = f"{counted(failure.attempts, 'try', 'tries')}, last at {moment(failure.last_failed)}"
         print(one_line(f"{failure.id}: {failure.reason}: {failure.message} ({tries})"))
     return 0
 

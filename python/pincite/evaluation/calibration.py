@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pincite.core.arguments import number
-from pincite.errors import InvalidInputError
+from pincite.errors import InvalidInputError, counted
 from pincite.evaluation.refusal import Distances, Score, distances_of, separability, sign_of
 from pincite.evaluation.report import Report
 from pincite.evaluation.statistics import Interval, upper_bound, wilson
@@ -154,11 +154,11 @@ def calibrate(
         wanted = math.ceil(math.log(1 - confidence) / math.log(1 - max_bluffs))
         return refused(
             "too few questions",
-            f"there are {near.size} answerable and {far.size} unanswerable questions; a bound of {max_bluffs:.3g} with "
-            f"confidence {confidence:g} needs at least 1 and {wanted}",
+            f"there are {near.size} answerable and {counted(far.size, 'unanswerable question')}; a bound of "
+            f"{max_bluffs:.3g} with confidence {confidence:g} needs at least 1 and {wanted}",
         )
     if not np.isfinite(near).any():
-        return refused("not separable", f"none of the {near.size} answerable questions has any {_NAMES[score]}")
+        return refused("not separable", f"none of {counted(near.size, 'answerable question')} has any {_NAMES[score]}")
     threshold = _below(far, allowed, near)
     answered = wilson(int((near <= threshold).sum()), near.size)
     if answered.low <= max_bluffs:

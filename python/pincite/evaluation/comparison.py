@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pincite.core.arguments import integer, one_of
-from pincite.errors import InvalidInputError
+from pincite.errors import InvalidInputError, counted
 from pincite.evaluation.outcome import ANSWER_K
 from pincite.evaluation.report import Report
 from pincite.evaluation.statistics import Interval, bootstrap_mean, holm, least_wins, sign_test
@@ -73,10 +73,11 @@ class Comparison:
     def least_detectable(self) -> str:
         """The smallest difference that so many questions can show, in words."""
         fewest = least_wins(0, alpha=ALPHA)
+        asked = counted(self.n, "question")
         if self.n < fewest:
-            return f"with {self.n} questions no difference can be seen, wanted at least {fewest}"
+            return f"with {asked} no difference can be seen, wanted at least {fewest}"
         beside = min(len(self.gained), len(self.lost))
-        words = f"with {self.n} questions you cannot see less than {fewest} of them ({fewest / self.n:.1%})"
+        words = f"with {asked} you cannot see less than {fewest} of them ({fewest / self.n:.1%})"
         if not beside:
             return words
         net = least_wins(beside, alpha=ALPHA) - beside

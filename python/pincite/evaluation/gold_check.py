@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pincite.core.markdown import layout_of
+from pincite.errors import counted
 from pincite.types import Document
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def problems_of(
     # A judged document that is not there counts as not found, as in trec_eval; all of them are a wrong set.
     judged = {id for question in questions for id, grade in question.grades.items() if grade > 0}
     if read is not None and judged and not may_lack and all(read.document(id) is None for id in judged):
-        problems.append(f"none of the {len(judged)} documents that are graded as relevant is there")
+        graded = counted(len(judged), "document that is graded as relevant", "documents that are graded as relevant")
+        problems.append(f"of {graded}, none is there")
     return problems
 
 
@@ -87,7 +89,7 @@ def _of_excerpt(excerpt: Excerpt, texts: _Texts | None, may_lack: bool) -> Itera
         yield "is blank"
         return
     if excerpt.start < 0 or excerpt.end - excerpt.start != len(excerpt.text):
-        yield f"does not span its text of {len(excerpt.text)} code points"
+        yield f"does not span its text of {counted(len(excerpt.text), 'code point')}"
         return
     if texts is None:
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pincite.core.arguments import integer
-from pincite.errors import InvalidInputError
+from pincite.errors import InvalidInputError, counted
 from pincite.evaluation.chunks import IndexChunks, KnownChunks
 from pincite.evaluation.gold import Documents, GoldSet, Question
 from pincite.evaluation.outcome import ExcerptsWanted, judge
@@ -102,7 +102,8 @@ def evaluate(
     if problems := gold.check(texts, may_lack=may_lack):
         first = "; ".join(problems[:_SHOWN])
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        raise InvalidInputError(f"the gold set {gold.name} has {len(problems)} faults, wanted none: {first}{more}")
+        faults = counted(len(problems), "fault")
+        raise InvalidInputError(f"the gold set {gold.name} has {faults}, wanted none: {first}{more}")
     outcomes, milliseconds = [], []
     with shown(progress, len(gold), doing=name or "asking", unit=" questions") as tell:
         for question in gold:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from pincite.errors import counted
 from pincite.evaluation.outcome import ANSWER_K
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def notes_of(report: Report) -> Iterable[str]:
     if (cost := report.cost) is not None:
         headers = cost.header_tokens / cost.chunks if cost.chunks else 0.0
         yield (
-            f"{cost.chunks} chunks, {cost.size}; headers cost {headers:.1f} tokens a chunk; "
-            f"{cost.truncated_chunks} chunks are cut off by the encoder's window and lose {cost.lost_tokens} tokens."
+            f"{counted(cost.chunks, 'chunk')}, {cost.size}; headers cost {headers:.1f} tokens a chunk; "
+            f"{counted(cost.truncated_chunks, 'chunk is', 'chunks are')} cut off by the encoder's window, "
+            f"which loses {counted(cost.lost_tokens, 'token')}."
         )
     if not report.gold["checked"]:
         yield "The gold set was not held against the documents: they were not given."
@@ -96,7 +98,7 @@ def sweep_columns(rows: Sequence[SweepRow]) -> dict[str, list[Interval]]:
 
 
 def _asked(report: Report) -> str:
-    text = f"{len(report.answerable)} questions with an answer"
+    text = f"{counted(len(report.answerable), 'question')} with an answer"
     if report.unanswerable:
         text += f", {len(report.unanswerable)} to refuse"
     return text

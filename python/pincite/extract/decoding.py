@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from pincite.errors import ExtractionError
+from pincite.errors import ExtractionError, counted
 
 __all__ = ["declared_charset", "decode"]
 
@@ -101,7 +101,7 @@ def decode(data: bytes, *, declared: str | None = None) -> tuple[str, str]:
         )
     if not text.strip():
         raise ExtractionError(
-            f"the document has {len(data)} bytes and no text in them; nothing can be found in it", reason="empty"
+            f"the document has {counted(len(data), 'byte')} and no text; nothing can be found in it", reason="empty"
         )
     return text, encoding
 

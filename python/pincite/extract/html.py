@@ -11,7 +11,7 @@ from itertools import groupby
 from bs4 import Tag
 from bs4.element import PageElement
 
-from pincite.errors import ExtractionError
+from pincite.errors import ExtractionError, counted
 from pincite.extract.decoding import declared_charset, decode
 from pincite.extract.extracted import ExtractedText
 from pincite.extract.html_source import clean_source
@@ -45,8 +45,8 @@ def extract_html(data: bytes, *, extractor: str) -> ExtractedText:
     if not text.strip():
         left_out = ", ".join(f"{reason}: {count}" for reason, count in sorted(clean.dropped.items())) or "nothing"
         raise ExtractionError(
-            f"the page has {len(source)} characters and no text that is seen (left out: {left_out}); save it from a "
-            "browser after its scripts have run",
+            f"the page has {counted(len(source), 'character')} and no text that is seen (left out: "
+            f"{left_out}); save it from a browser after its scripts have run",
             reason="empty",
         )
     return ExtractedText(

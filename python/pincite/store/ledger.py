@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Literal
 
+from pincite.errors import counted
 from pincite.store.records import DocumentRecord, FailureRecord
 from pincite.store.segment import Segment
 from pincite.store.snapshot import Snapshot
@@ -120,11 +121,11 @@ def _account(record: DocumentRecord, place: tuple[Segment, int] | None, strategy
 
     faults = []
     if len(text) != record.length:
-        faults.append(f"the text has {len(text)} characters, the catalog says {record.length}")
+        faults.append(f"the text has {counted(len(text), 'character')}, the catalog says {record.length}")
     if hashlib.md5(text.encode(), usedforsecurity=False).hexdigest() != record.text_hash:
         faults.append("the text is not the one that was read")
     if len(chunks) != record.n_chunks:
-        faults.append(f"there are {len(chunks)} chunks, the catalog says {record.n_chunks}")
+        faults.append(f"it has {counted(len(chunks), 'chunk')}, the catalog says {record.n_chunks}")
 
     spans: list[tuple[int, int, CharacterClass]] = []
     at = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from pincite.errors import counted
 from pincite.evaluation.outcome import ANSWER_K
 from pincite.evaluation.pages.elements import Markup, figure
 from pincite.evaluation.pages.plots import Series, distances_plot, key_of, span_of
@@ -49,7 +50,9 @@ def distances_figure(
     apart = separability(distances, seed=report.seed)
     known = "" if math.isnan(apart.value) else f" Separability {apart}: 0.5 says nothing, 1 parts them without error."
     missing = sum(map(math.isinf, (*distances.answerable, *distances.unanswerable)))
-    beyond = f" {missing} questions have none and are not drawn." if missing else ""
+    beyond = ""
+    if missing:
+        beyond = f" {counted(missing, 'question has none and is', 'questions have none and are')} not drawn."
     caption = f"{WORDS[score]}{known}{beyond}"
     return figure(plot, f"{title}: {caption}" if title else caption, key_of([*above, *below], kind="bar"))
 

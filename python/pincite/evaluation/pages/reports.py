@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pincite.errors import counted
 from pincite.evaluation.comparison import Comparison
 from pincite.evaluation.outcome import ANSWER_K, Outcome
 from pincite.evaluation.pages.distances import distances_figure
@@ -125,7 +126,7 @@ def comparison_page(
 
 def asked_of(report: Report) -> str:
     """Return what was asked, in words."""
-    counts = f"{len(report.answerable)} questions with an answer, {len(report.unanswerable)} to refuse"
+    counts = f"{counted(len(report.answerable), 'question')} with an answer, {len(report.unanswerable)} to refuse"
     return f"{report.gold['name']}: {counts}"
 
 
@@ -190,7 +191,7 @@ def _found(reports: Sequence[Report]) -> Iterable[Markup]:
 def _families(reports: Sequence[Report]) -> Iterable[Markup]:
     for family in reports[0].families:
         asked = sum(outcome.family == family for outcome in reports[0].answerable)
-        title = f"{family or 'No family'}: {asked} questions"
+        title = f"{family or 'No family'}: {counted(asked, 'question')}"
         series = [Series(report.name, place, report.families[family]) for place, report in enumerate(reports)]
         numbers = measured("measure", [(each.name, each.values) for each in series], label=title)
         yield section(
