@@ -91,7 +91,8 @@ class ExtractionError(PinciteError):
     ----------
     reason : str
         A code that stays the same between versions: "unsupported", "empty", "undecodable", "binary", "too_large",
-        "malformed", "unreadable".
+        "malformed", "unreadable". A failed document can have one more, "missing": when it was retried, its file was
+        not there.
     """
 
     def __init__(self, message: str, *, reason: str) -> None:

@@ -531,7 +531,7 @@ class KnowledgeBase:
         )
 
     def retry(self, ids: Iterable[str] | None = None, *, progress: bool | Progress = True) -> IngestReport:
-        """Try files again that failed.
+        """Try files again that failed. One whose file is gone fails again, as "missing", until a sync or `delete`.
 
         Parameters
         ----------

@@ -192,6 +192,44 @@ def test_a_file_that_failed_is_tried_again(kb, folder):
         kb.retry(["handbook/pumps.md"], progress=False)
 
 
+@pytest.mark.parametrize("served", [False, True], ids=["never indexed", "has a last good version"])
+def test_a_failure_whose_file_is_gone_stays_until_a_sync_or_a_deletion(kb, folder, served):
+    (folder / "broken.md").write_text("The green pump.\n" if served else "")
+    kb.add(folder, progress=False)
+    (folder / "broken.md").write_bytes(b"")
+    (folder / "new.md").write_bytes(b"")
+    kb.add(folder, progress=False)
+    (folder / "broken.md").unlink()
+    (folder / "new.md").write_text("The new pump.\n")
+    report = kb.retry(progress=False)
+    assert [(each.id, each.state, each.reason, each.serving) for each in report.documents] == [
+        ("handbook/broken.md", "failed", "missing", served),
+        ("handbook/new.md", "added", "", True),
+    ]
+    assert report.generation == kb.generation
+    assert report.failed[0].message.endswith("the file is gone; a sync forgets it, or delete the id")
+    attempts = kb.status().failed[0].attempts
+    kb.retry(["handbook/broken.md"], progress=False)
+    (failure,) = kb.status().failed
+    assert (failure.reason, failure.attempts) == ("missing", attempts + 1)
+    assert ("handbook/broken.md" in ids(kb)) is served
+    assert kb.sync(progress=False).deleted == (["handbook/broken.md"] if served else [])
+    assert kb.status().failed == ()
+    assert "handbook/broken.md" not in ids(kb)
+
+
+def test_a_file_whose_whole_folder_is_away_is_not_said_to_be_forgotten_by_a_sync(kb, folder, tmp_path):
+    (folder / "new.md").write_bytes(b"")
+    kb.add(folder, progress=False)
+    folder.rename(tmp_path / "away")
+    (outcome,) = kb.retry(progress=False).documents
+    assert (outcome.reason, "bring it back and retry" in outcome.message) == ("missing", True)
+    kb.sync(progress=False)
+    assert [failure.id for failure in kb.status().failed] == ["handbook/new.md"]
+    kb.delete("handbook/new.md")
+    assert kb.status().failed == ()
+
+
 def test_a_failure_whose_file_is_gone_goes_with_a_sync(kb, folder):
     (folder / "new.md").write_bytes(b"")
     kb.sync(progress=False)

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from pincite.errors import InvalidInputError
 from pincite.store.records import DocumentRecord
 
-__all__ = ["Discovery", "FoundFile", "discover", "file_of", "file_of_id", "ids_of_file", "missing_files"]
+__all__ = ["Discovery", "FoundFile", "discover", "file_of", "file_of_id", "ids_of_file", "is_gone", "missing_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +184,13 @@ def missing_files(paths: Iterable[Path], live: Iterable[tuple[str, str]], source
     missing = []
     for source, id in live:
         file = file_of_id(id, source, sources)
-        if any(file.is_relative_to(path) for path in below) and _is_gone(file):
+        if any(file.is_relative_to(path) for path in below) and is_gone(file):
             missing.append(id)
     return missing
 
 
-def _is_gone(file: Path) -> bool:
+def is_gone(file: Path) -> bool:
+    """Return whether a file is not there; one that cannot be looked for is not gone."""
     try:
         file.stat()
     except (FileNotFoundError, NotADirectoryError):

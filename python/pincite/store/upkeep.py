@@ -10,10 +10,11 @@ from typing import Any
 from pincite.errors import InvalidInputError
 from pincite.store.catalog_rows import put_access
 from pincite.store.folder import IndexFolder
-from pincite.store.ingest import Ingestion, IngestReport
+from pincite.store.ingest import DocumentOutcome, Ingestion, IngestReport
 from pincite.store.preparing import document_bytes
 from pincite.store.progress import Progress, shown
-from pincite.store.sources import FoundFile, discover, file_of_id, missing_files
+from pincite.store.records import FailureRecord
+from pincite.store.sources import FoundFile, discover, file_of_id, is_gone, missing_files
 from pincite.store.syncing import compare
 from pincite.store.writer import Writer
 from pincite.types import Document, TextEncoder
@@ -108,12 +109,19 @@ def retry_failed(
             if failures[id].source is None:
                 raise InvalidInputError(f"{id!r} was given as a text; add it again")
         sources = folder.catalog.sources()
-        files = []
+        files, gone = [], []
         for id in sorted(set(wanted)):
             source = failures[id].source or ""
             path = file_of_id(id, source, sources)
-            files.append(FoundFile(id, source, path, path.stat().st_size if path.is_file() else 0))
+            if is_gone(path):
+                gone.append(FailureRecord(id, source, "missing", _how_it_is_gone(id, Path(sources[source]))))
+            else:
+                files.append(FoundFile(id, source, path, path.stat().st_size if path.is_file() else 0))
         report = _ingest(folder, writer, encoder, files, None, progress)
+        if gone:
+            report.generation = _commit(folder, writer, failures=gone)
+            report.documents += [_outcome(folder, failure) for failure in gone]
+            report.documents.sort(key=lambda outcome: outcome.id)
     report.seconds = time.perf_counter() - started
     return report
 
@@ -134,6 +142,17 @@ def require_known(folder: IndexFolder, ids: Iterable[str], advice: str) -> None:
     if unknown:
         others = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise InvalidInputError(f"the index has no document {unknown[0]!r}{others}; {advice}")
+
+
+def _how_it_is_gone(id: str, root: Path) -> str:
+    if not root.is_dir():
+        return f"{id}: the folder {root} is not there; bring it back and retry"
+    return f"{id}: the file is gone; a sync forgets it, or delete the id"
+
+
+def _outcome(folder: IndexFolder, failure: FailureRecord) -> DocumentOutcome:
+    serving = folder.documents.live(failure.id) is not None
+    return DocumentOutcome(failure.id, "failed", reason=failure.reason, message=failure.message, serving=serving)
 
 
 def _ingest(
