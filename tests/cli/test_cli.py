@@ -164,6 +164,23 @@ def test_a_condition_narrows_a_search(kb, capsys):
     assert "cannot be read at 'docs'" in run(capsys, "search", kb, "pump", *options, "id prefix docs", code=1).err
 
 
+def test_statistics_of_everything_are_asked_for_by_name(kb, capsys):
+    run(capsys, "grant", kb, "docs/pumps.md", "--to", "crew")
+    ask = (kb, "pump", "--groups", "crew", "--max-distance", 2, "--rerank", "none", "--statistics")
+    for verb in ("search", "context"):
+        results = [json_of(capsys, verb, *ask, statistics) for statistics in ("visible", "global")]
+        visible, everything = (result.get("result", result)["hits"][0] for result in results)
+        assert visible["document_id"] == everything["document_id"] == "docs/pumps.md"
+        assert visible["bm25"] != everything["bm25"]
+    with pytest.raises(SystemExit):
+        main(["search", kb, "pump", "--groups", "crew", "--statistics", "mine"])
+    capsys.readouterr()
+    for verb in ("search", "context"):
+        with pytest.raises(SystemExit):
+            main([verb, "--help"])
+        assert "by all, which leaks:" in " ".join(capsys.readouterr().out.split())
+
+
 def test_one_of_a_thing_is_no_plural(tmp_path, capsys):
     """An index with one of everything that is counted: document, chunk, failure, try, segment."""
     folder, kb = tmp_path / "docs", tmp_path / "kb"

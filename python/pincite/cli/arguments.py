@@ -72,6 +72,11 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         "--where", metavar="CONDITION",
         help="""search only documents that fulfil it, such as 'lang == "de" and modified >= 2024-01-01'""",
     )  # fmt: skip
+    parser.add_argument(
+        "--statistics", choices=["visible", "global"], default="visible",
+        help="how words are weighed: by the documents that the asker may see, or by all, which leaks: scores and order "
+        "then tell how frequent a word is in documents that the asker may not see (default: visible)",
+    )  # fmt: skip
     parser.add_argument("--min-logit", type=float, metavar="L", help="the least rerank logit that is an answer")
     parser.add_argument(
         "--max-absent", type=float, metavar="SHARE",
@@ -98,6 +103,7 @@ def question_options(given: argparse.Namespace) -> dict[str, Any]:
         "max_absent": given.max_absent,
         "where": given.where,
         "groups": given.groups,
+        "statistics": given.statistics,
     }
 
 
