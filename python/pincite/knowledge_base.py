@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 
 from pincite.cite.citation import Citation, cite
 from pincite.cite.context import Context, NoAnswer, context_of
+from pincite.cite.origin import origin_of
 from pincite.cite.resolve import Passage, resolve_uri
 from pincite.cite.verification import CurrentText, TextProvider
 from pincite.config import DEFAULT_ENCODER, DEFAULT_MAX_DISTANCE, IndexConfig
@@ -806,10 +807,17 @@ class KnowledgeBase:
 
         Whether a citation still holds is looked up with these groups, by who may see what at that time.
         """
-        sources = self._folder.catalog.sources()
+        sources = self._folder.catalog.source_records()
+        roots = {source.name: source.root for source in sources}
         texts = self._seen_by(groups)
         return tuple(
-            cite(hit, number=number, path=file_of(hit.document, sources), texts=texts)
+            cite(
+                hit,
+                number=number,
+                path=file_of(hit.document, roots),
+                origin=origin_of(hit.document, sources),
+                texts=texts,
+            )
             for number, hit in enumerate(result, start=1)
         )
 

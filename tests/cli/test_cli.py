@@ -164,6 +164,55 @@ def test_a_condition_narrows_a_search(kb, capsys):
     assert "cannot be read at 'docs'" in run(capsys, "search", kb, "pump", *options, "id prefix docs", code=1).err
 
 
+def test_what_is_cited_says_how_fresh_it_is(tmp_path, kb, capsys):
+    os.utime(tmp_path / "docs" / "pumps.md", (0, 0))
+    (tmp_path / "docs" / "pumps.md").write_text("# Pumps\n\nThe pump stops at 90 degrees.\n")
+    os.utime(tmp_path / "docs" / "pumps.md", (86400.5, 86400.5))
+    run(capsys, "index", tmp_path / "docs", "--into", kb, "--quiet")
+    ask = (kb, "pump stops", "--max-distance", 2, "-k", 1)
+    uri = json_of(capsys, "search", *ask)["hits"][0]["citation"]["uri"]
+
+    def line():
+        shown = run(capsys, "context", *ask).out.splitlines()[-1].strip()
+        assert run(capsys, "cite", kb, uri).err.splitlines()[1] == shown
+        return shown
+
+    assert line() == "modified 1970-01-02 00:00:00 UTC"
+    run(capsys, "sync", kb, "--quiet")
+    assert re.fullmatch(r"modified 1970-01-02 00:00:00 UTC, synced 20\S+ \S+ UTC", line())
+    assert run(capsys, "search", *ask).out.splitlines()[-1].strip() == uri
+    (tmp_path / "docs").rename(tmp_path / "away")
+    run(capsys, "sync", kb, code=1)
+    assert re.fullmatch(r"modified 1970-01-02 00:00:00 UTC, SYNC BROKEN, last synced 20\S+ \S+ UTC", line())
+    assert run(capsys, "search", *ask).out.splitlines()[-1].strip() == line()
+    shown = [
+        json_of(capsys, "search", *ask)["hits"][0]["citation"],
+        json_of(capsys, "context", *ask)["citations"][0],
+        json_of(capsys, "cite", kb, uri),
+    ]
+    assert [each["origin"]["sync_broken"] for each in shown] == [True] * 3
+    assert [each["origin"]["modified"] for each in shown] == [86400.5] * 3
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({}, []),
+        ({"uri": "https://example.org/x"}, []),
+        ({"metadata": {"url": "https://example.org/x"}}, ["from https://example.org/x"]),
+        ({"metadata": {"url": "https://example.org/\x1b[2J", "modified": 0}},
+         ["modified 1970-01-01 00:00:00 UTC, from https://example.org/%1B[2J"]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_where_a_document_is_from_is_said_once(tmp_path, capsys, given, wanted):
+    with pincite.open(tmp_path / "kb", create=True, encoder=StubEncoder()) as kb:
+        kb.add(pincite.Document("x", "The pump stops.", **given), progress=False)
+    shown = run(capsys, "context", tmp_path / "kb", "pump", "--max-distance", 2).out.split("Citations:\n\n")[1]
+    assert "#char=" in shown.splitlines()[0]
+    assert [line.strip() for line in shown.splitlines()[1:]] == wanted
+
+
 def test_statistics_of_everything_are_asked_for_by_name(kb, capsys):
     run(capsys, "grant", kb, "docs/pumps.md", "--to", "crew")
     ask = (kb, "pump", "--groups", "crew", "--max-distance", 2, "--rerank", "none", "--statistics")

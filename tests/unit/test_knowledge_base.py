@@ -37,6 +37,9 @@ HANDBOOK = {
 }
 
 
+ORIGIN = {"url": None, "modified": 1.0, "source": "handbook", "synced": None, "sync_broken": False}
+
+
 @pytest.fixture
 def folder(tmp_path):
     for name, text in HANDBOOK.items():
@@ -287,6 +290,9 @@ def test_a_document_that_cannot_be_kept_is_refused_and_nothing_is_written(tmp_pa
     [
         {"lines": None}, {"lines": [1]}, {"start": "x"}, {"start": -5}, {"quote": ""}, {"quote": "longer than it was"},
         {"heading_path": [1]}, {"document_id": 5}, {"number": True}, {"extra": 1},
+        {"origin": None}, {"origin": {"url": None}}, {"origin": {**ORIGIN, "sync_broken": None}},
+        {"origin": {**ORIGIN, "modified": "2026-03-01"}}, {"origin": {**ORIGIN, "synced": True}},
+        {"origin": {**ORIGIN, "source": 1}}, {"origin": {**ORIGIN, "trouble": ""}},
     ],
     ids=str,
 )  # fmt: skip
@@ -296,6 +302,7 @@ def test_a_citation_that_was_tampered_with_is_refused(kb, change):
         pincite.Citation.from_dict({**citation.to_dict(), **change})
     with pytest.raises(InvalidInputError):
         pincite.Citation.from_dict(None)
+    assert pincite.Citation.from_dict({**citation.to_dict(), "origin": ORIGIN}).origin.modified == 1.0
 
 
 ODD_NAMES = [

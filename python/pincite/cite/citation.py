@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pincite.cite.locators import char_fragment
+from pincite.cite.origin import Origin, is_origin
 from pincite.cite.verification import TextProvider, Verification, compare
-from pincite.errors import InvalidInputError
+from pincite.errors import InvalidInputError, counted
 from pincite.retrieve.result import Hit
 
 __all__ = ["NEIGHBOURS", "Citation", "cite"]
@@ -43,6 +44,8 @@ class Citation:
         The document's URI with the locator (RFC 5147): `pincite.resolve` gives the quote back.
     href : str
         The same for opening: a file: URI where the document was read from a file, else as `uri`.
+    origin : Origin
+        Where the document comes from, when it was modified, and when its folder was last synced.
     """
 
     number: int
@@ -59,6 +62,7 @@ class Citation:
     heading_path: tuple[str, ...]
     uri: str
     href: str
+    origin: Origin
     _texts: TextProvider | None = field(default=None, repr=False, compare=False)
 
     def verify(
@@ -96,7 +100,12 @@ class Citation:
     def to_dict(self) -> dict[str, Any]:
         """Return the citation as JSON has it."""
         values = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "_texts"}
-        return {**values, "lines": list(self.lines), "heading_path": list(self.heading_path)}
+        return {
+            **values,
+            "lines": list(self.lines),
+            "heading_path": list(self.heading_path),
+            "origin": asdict(self.origin),
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -120,10 +129,17 @@ class Citation:
                 raise InvalidInputError(f"the citation's {name} is {value!r}, wanted what to_dict gives")
         if not 0 <= values["start"] < values["end"] == values["start"] + len(values["quote"]):
             raise InvalidInputError(
-                f"it spans [{values['start']}, {values['end']}) and quotes {len(values['quote'])} characters; "
-                "wanted as many as it spans, at least one"
+                f"it spans [{values['start']}, {values['end']}) and quotes "
+                f"{counted(len(values['quote']), 'character')}; wanted as many as it spans, at least one"
             )
-        return cls(**{**values, "lines": tuple(values["lines"]), "heading_path": tuple(values["heading_path"])})
+        return cls(
+            **{
+                **values,
+                "lines": tuple(values["lines"]),
+                "heading_path": tuple(values["heading_path"]),
+                "origin": Origin(**values["origin"]),
+            }
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it says, not where it comes from: `verify` then needs to be given a knowledge base."""
@@ -146,10 +162,17 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(map(_is_str, value))
 
 
-_KINDS = {"number": _is_int, "start": _is_int, "end": _is_int, "lines": _is_lines, "heading_path": _is_path}
+_KINDS = {
+    "number": _is_int,
+    "start": _is_int,
+    "end": _is_int,
+    "lines": _is_lines,
+    "heading_path": _is_path,
+    "origin": is_origin,
+}
 
 
-def cite(hit: Hit, *, number: int, path: Path | None, texts: TextProvider | None = None) -> Citation:
+def cite(hit: Hit, *, number: int, path: Path | None, origin: Origin, texts: TextProvider | None = None) -> Citation:
     """Make the citation of a hit; `path` is the file that its document was read from, if it was."""
     segment, document = hit.place
     first, last = max(0, hit.start - NEIGHBOURS), min(hit.document.length, hit.end + NEIGHBOURS)
@@ -176,5 +199,6 @@ def cite(hit: Hit, *, number: int, path: Path | None, texts: TextProvider | None
         heading_path=hit.heading_path,
         uri=f"{uri}#{fragment}",
         href=f"{path.as_uri() if path is not None else uri}#{fragment}",
+        origin=origin,
         _texts=texts,
     )

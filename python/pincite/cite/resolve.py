@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 from urllib.parse import unquote
 
 from pincite.cite.locators import parse_uri, span_of
-from pincite.errors import InvalidInputError, PassageNotFoundError
+from pincite.cite.origin import Origin, origin_of
+from pincite.errors import InvalidInputError, PassageNotFoundError, counted
 from pincite.store.folder import IndexFolder
 
 __all__ = ["Passage", "resolve_uri"]
@@ -32,6 +33,8 @@ class Passage:
     integrity : {"ok", "changed", "unchecked"}
         Whether the document is the one that the URI was made for ("unchecked": the URI does not say). Where it has
         changed, the quote is what stands at that place now.
+    origin : Origin
+        Where the document comes from, when it was modified, and when its folder was last synced.
     """
 
     uri: str
@@ -43,6 +46,7 @@ class Passage:
     heading_path: tuple[str, ...]
     quote: str
     integrity: Literal["ok", "changed", "unchecked"]
+    origin: Origin
 
     def to_dict(self) -> dict[str, Any]:
         """Return the passage as JSON has it."""
@@ -56,6 +60,7 @@ class Passage:
             "heading_path": list(self.heading_path),
             "quote": self.quote,
             "integrity": self.integrity,
+            "origin": asdict(self.origin),
         }
 
 
@@ -98,8 +103,8 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str], may_see: Calla
     start, end = (0, len(text)) if fragment is None else span_of(fragment, text)
     if start >= len(text) and fragment is not None and fragment.start > 0:
         raise InvalidInputError(
-            f"the fragment starts behind the end of {record.id!r}, which has {len(text)} characters; has the document "
-            "become shorter since the URI was made?"
+            f"the fragment starts behind the end of {record.id!r}, which has "
+            f"{counted(len(text), 'character')}; has the document become shorter since the URI was made?"
         )
     section = segment.spans.section_at(number, start)
     integrity: Literal["ok", "changed", "unchecked"] = "unchecked"
@@ -115,4 +120,5 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str], may_see: Calla
         heading_path=section.heading_path if section is not None else (),
         quote=text[start:end],
         integrity=integrity,
+        origin=origin_of(record, folder.catalog.source_records()),
     )

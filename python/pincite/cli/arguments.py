@@ -10,6 +10,7 @@ from typing import Any
 
 import pincite
 from pincite.cite.context import one_line
+from pincite.cite.origin import Origin
 from pincite.config import DEFAULT_MAX_DISTANCE
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "groups_of",
     "moment",
     "open_kb",
+    "origin_line",
     "print_json",
     "question_options",
     "question_text",
@@ -143,6 +145,18 @@ def seconds_of(text: str) -> float:
 def moment(seconds: float) -> str:
     """Return a time, given in seconds since 1970, as people write it here."""
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def origin_line(origin: Origin, uri: str) -> str:
+    """Return how fresh a document is, and where it is from unless `uri` says so; empty where nothing is known."""
+    said = [] if origin.modified is None else [f"modified {moment(origin.modified)}"]
+    if origin.sync_broken:
+        said.append("SYNC BROKEN")
+    if origin.synced is not None:
+        said.append(f"{'last ' if origin.sync_broken else ''}synced {moment(origin.synced)}")
+    if origin.url is not None and not uri.startswith(origin.url):
+        said.append(f"from {origin.url}")
+    return one_line(", ".join(said))
 
 
 def tell(line: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from pincite.cli.arguments import add_groups, add_json, add_kb, open_kb, print_json, tell
+from pincite.cli.arguments import add_groups, add_json, add_kb, open_kb, origin_line, print_json, tell
 
 HELP = "print the passage that the URI of a citation names"
 EXAMPLE = "pincite cite kb 'docs/guide.md#char=120,480'"
@@ -27,7 +27,9 @@ def run(given: argparse.Namespace) -> int:
     else:
         first, last = passage.lines
         tell(f"{' > '.join((passage.document_id, *passage.heading_path))}, lines {first}-{last}")
-        print(passage.quote)
+        print(passage.quote, flush=True)
+        if line := origin_line(passage.origin, passage.uri):
+            tell(line)
     if passage.integrity == "unchecked":
         tell("pincite: the URI has no md5=, so it cannot be said whether the document has changed since it was made")
     if passage.integrity == "changed":

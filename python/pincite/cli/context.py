@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 
 from pincite.cite.context import NoAnswer
-from pincite.cli.arguments import NO_ANSWER, add_question, open_kb, print_json, question_options, question_text
+from pincite.cli.arguments import (
+    NO_ANSWER,
+    add_question,
+    open_kb,
+    origin_line,
+    print_json,
+    question_options,
+    question_text,
+)
 
 HELP = "print the prompt with numbered sources and the citations behind the numbers, or NO ANSWER (exit code 3)"
 EXAMPLE = 'pincite context kb "how do I install it"'
@@ -29,4 +37,6 @@ def run(given: argparse.Namespace) -> int:
         print("Citations:\n")
         for citation in context.citations:
             print(f"[{citation.number}] {citation.uri}")
+            if line := origin_line(citation.origin, citation.uri):
+                print(f"    {line}")
     return NO_ANSWER if isinstance(context, NoAnswer) else 0

@@ -10,6 +10,7 @@ from pincite.cli.arguments import (
     NO_ANSWER,
     add_question,
     open_kb,
+    origin_line,
     print_json,
     question_options,
     question_text,
@@ -61,4 +62,7 @@ def _shown(hit: Hit, citation: Citation) -> str:
         scores.append(f"passed by the word {hit.passed_by!r}")
     lines = f"line {first}" if first == last else f"lines {first}-{last}"
     place = one_line(" > ".join((hit.document_id, *hit.heading_path)))
-    return f"[{citation.number}] {place}, {lines} ({', '.join(scores)})\n    {words}\n    {citation.uri}"
+    shown = [f"[{citation.number}] {place}, {lines} ({', '.join(scores)})", words, citation.uri]
+    if citation.origin.sync_broken:
+        shown.append(origin_line(citation.origin, citation.uri))
+    return "\n    ".join(shown)
