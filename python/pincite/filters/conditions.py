@@ -276,11 +276,16 @@ DATE = re.compile(r"\d{4}-\d\d-\d\d")
 def _compared(op: str, value: Any, wanted: Any) -> bool:
     if isinstance(wanted, date):
         value, wanted = moment(value), moment(wanted)
-    elif isinstance(value, bool) != isinstance(wanted, bool) or isinstance(value, str) != isinstance(wanted, str):
+    elif _kind(value) != _kind(wanted):
         value = None
     if value is None:
         return op == "!="
     return bool(ORDERED[op](value, wanted))
+
+
+def _kind(value: Any) -> type | None:
+    """Return which values one can be compared with; a dict, or what else metadata may hold, with none."""
+    return next((kind for kind in (bool, str, float) if isinstance(value, kind)), float if type(value) is int else None)
 
 
 def moment(value: Any) -> datetime | None:
