@@ -55,7 +55,8 @@ def stale_documents(folder: IndexFolder, older_than: float | timedelta | None) -
             "extractor": source is not None and record.extractor != _extractor(record.id),
             "chunker": record.chunker != chunker,
             "source": bool(source and source.trouble),
-            "age": limit is not None and now - confirmed > limit,
+            # A time to come says that the clock was set back: nothing is known of when that was.
+            "age": limit is not None and not 0.0 <= now - confirmed <= limit,
         }
         if any(reasons.values()):
             found.append(StaleDocument(record.id, tuple(name for name, holds in reasons.items() if holds), confirmed))
