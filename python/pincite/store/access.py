@@ -21,8 +21,10 @@ def checked_groups(groups: Iterable[str], name: str = "groups") -> frozenset[str
     Raises
     ------
     InvalidInputError
-        If it is a single text, or one of them is no text, or blank.
+        If it is a single text or no list at all, or one of them is no text, or blank.
     """
+    if not isinstance(groups, Iterable):
+        raise InvalidInputError(f"{name} is {groups!r}, wanted a list of groups, such as ['staff']")
     if isinstance(groups, (str, bytes)):
         raise InvalidInputError(f"{name} is {groups!r}, wanted a list of groups, such as [{groups!r}]")
     found = frozenset(word(group, name) for group in groups)
