@@ -23,7 +23,7 @@ from pincite.store.preparing import (
     prepare_file,
 )
 from pincite.store.records import FailureRecord, PreparedDocument
-from pincite.store.sources import FoundFile
+from pincite.store.sources import FoundFile, require_regular
 from pincite.store.writer import Writer
 from pincite.types import Document, TextEncoder
 
@@ -209,8 +209,7 @@ class Ingestion:
 
     def _read(self, file: FoundFile) -> tuple[bytes, float | None]:
         try:
-            if not file.path.is_file():
-                raise ExtractionError(f"{file.id}: no regular file", reason="unreadable")
+            require_regular(file.path, file.id)
             return file.path.read_bytes(), file.path.stat().st_mtime
         except OSError as error:
             raise ExtractionError(

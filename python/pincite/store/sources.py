@@ -12,10 +12,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from pincite.errors import InvalidInputError
+from pincite.errors import ExtractionError, InvalidInputError
 from pincite.store.records import DocumentRecord
 
-__all__ = ["Discovery", "FoundFile", "discover", "file_of", "file_of_id", "ids_of_file", "is_gone", "missing_files"]
+__all__ = [
+    "Discovery",
+    "FoundFile",
+    "discover",
+    "file_of",
+    "file_of_id",
+    "ids_of_file",
+    "is_gone",
+    "missing_files",
+    "require_regular",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,9 @@ def discover(
         if not path.exists():
             raise InvalidInputError(f"there is nothing at {path}; give a file or a folder that exists")
         whole = path.resolve()
+        if _leads_out(path, whole, roots.values()):
+            found.ignored.append((str(path), "a link out of the folder"))
+            continue
         root = whole if whole.is_dir() else whole.parent
         if name is not None or not any(root.is_relative_to(other) for other in roots.values()):
             label = _free_name((root.name or "root") if name is None else name, root, roots)
@@ -101,6 +114,14 @@ def discover(
             found.files.append(FoundFile(f"{label}/{below}", label, file, nbytes))
     found.files.sort(key=lambda file: file.id)
     return found
+
+
+def _leads_out(path: Path, whole: Path, roots: Iterable[Path]) -> bool:
+    """Whether a path that lies in a source is, or goes by way of, a link out of it."""
+    # As it is written, without a look at links, and with those alone followed that its folder is reached by.
+    places = {Path(os.path.abspath(path)), path.parent.resolve() / path.name}  # noqa: PTH100
+    homes = [root for root in roots if any(root in place.parents for place in places)]
+    return any(not whole.is_relative_to(home.resolve()) for home in homes)
 
 
 def _free_name(name: str, root: Path, roots: Mapping[str, Path]) -> str:
@@ -161,6 +182,23 @@ def file_of(record: DocumentRecord, sources: Mapping[str, str]) -> Path | None:
 def file_of_id(id: str, source: str, sources: Mapping[str, str]) -> Path:
     """Return the file of an id, whether or not there is a document of it."""
     return Path(sources[source], id[len(source) + 1 :])
+
+
+def require_regular(path: Path, id: str) -> None:
+    """Refuse to read what `discover` would not find at the place of an id, whatever lay there before.
+
+    Raises
+    ------
+    ExtractionError
+        If it is no regular file, or only a link to a folder or out of the source's folder leads to one.
+    OSError
+        If it cannot be looked at.
+    """
+    root = path.parents[id.count("/") - 1]
+    home = root.resolve()
+    straight = path.parent.resolve() == home / path.parent.relative_to(root) and path.resolve().is_relative_to(home)
+    if not straight or not path.is_file():  # a pipe would keep its reader waiting
+        raise ExtractionError(f"{id}: no regular file of its folder", reason="unreadable")
 
 
 def ids_of_file(uri: str, sources: Mapping[str, str]) -> list[str]:
