@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pincite.errors import InvalidInputError
-from pincite.store.catalog_rows import put_access
+from pincite.store.catalog_rows import put_access, put_meta
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import DocumentOutcome, Ingestion, IngestReport
 from pincite.store.preparing import document_bytes
@@ -37,6 +37,10 @@ def add_documents(
     started = time.perf_counter()
     with folder.writer() as writer:
         found = discover(paths, known=folder.catalog.sources(), index_folder=folder.path, name=name)
+        both = {file.id for file in found.files} & {each.id for each in documents}
+        if both:
+            raise InvalidInputError(f"a file and a document have the id {min(both)!r}; give each its own")
+        _say_groups(folder, groups)
         total = sum(file.nbytes for file in found.files) + sum(len(document_bytes(each)) for each in documents)
         with shown(progress, total) as show:
             run = Ingestion(folder, writer, encoder(), metadata, groups, show)
@@ -133,6 +137,13 @@ def set_access(folder: IndexFolder, ids: Sequence[str], groups: frozenset[str]) 
         if ids:
             with folder.catalog.transaction() as connection:
                 put_access(connection, dict.fromkeys(ids, groups))
+
+
+def _say_groups(folder: IndexFolder, groups: frozenset[str] | None) -> None:
+    """Note that the index has groups, also where nothing is found that could be given to them."""
+    if groups is not None and not folder.catalog.epoch():
+        with folder.catalog.transaction() as connection:
+            put_meta(connection, {"epoch": 1})
 
 
 def require_known(folder: IndexFolder, ids: Iterable[str], advice: str) -> None:
