@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from pincite.cite.citation import Citation, cite
 from pincite.cite.context import Context, NoAnswer, context_of
@@ -40,7 +40,7 @@ from pincite.store.preparing import checked_metadata, sorted_out
 from pincite.store.progress import Progress
 from pincite.store.records import VersionRecord, VersionState
 from pincite.store.snapshot import Snapshot
-from pincite.store.sources import file_of, ids_of_file
+from pincite.store.sources import file_of, ids_of_file, require_regular
 from pincite.store.stale import StaleDocument, stale_documents
 from pincite.store.status import Status, status_of
 from pincite.store.upkeep import add_documents, delete_documents, require_known, retry_failed, set_access, sync_sources
@@ -50,6 +50,8 @@ from pincite.types import Document, TextEncoder, TextReranker
 __all__ = ["KnowledgeBase", "Status", "open", "resolve", "restore"]
 
 STATES: dict[str, VersionState] = {"serving": "serving", "built": "built", "previous": "previous"}
+
+_Found = TypeVar("_Found")
 
 RERANK_ORDERS: dict[Any, RerankOrder] = {True: "fused", False: "none", "fused": "fused", "pure": "pure", "none": "none"}
 
@@ -140,7 +142,8 @@ def _open(
     if version is not None and not isinstance(version, str):
         version = integer(version, "version", at_least=1)
     opened = IndexFolder(
-        folder,
+        # The place itself: where a link is turned, or the process changes its folder, the name leads to another index.
+        folder.resolve(),
         read_only=flag(read_only, "read_only") or version is not None,
         verify=flag(verify, "verify"),
         version=STATES[one_of(version, "version", tuple(STATES))] if isinstance(version, str) else version,
@@ -266,7 +269,19 @@ class KnowledgeBase:
         """
         folder = self._folder
         folder.check_analyzer()
-        return folder.snapshot() if groups is None else folder.views.of(folder.snapshot(), groups)
+        return folder.snapshot() if groups is None else self._undisturbed(lambda now: folder.views.of(now, groups))
+
+    def _undisturbed(self, look: Callable[[Snapshot], _Found]) -> _Found:
+        """Return what `look` finds in a generation that is still the last one afterwards.
+
+        Who may see a document is read apart from what it says, and a commit may change both: looked at on either side
+        of one, the old text would be seen by those whom the new one is for.
+        """
+        while True:
+            now = self._folder.snapshot()
+            found = look(now)
+            if self._folder.snapshot() is now:
+                return found
 
     @property
     def has_groups(self) -> bool:
@@ -472,12 +487,11 @@ class KnowledgeBase:
             Of the sample.
         """
         asked = checked_groups(groups)
-        folder = self._folder
-        everything = folder.snapshot()
-        folder.check_analyzer(everything.version)
+        everything, view = self._undisturbed(lambda now: (now, self._folder.views.of(now, asked)))
+        self._folder.check_analyzer(everything.version)
         return audit(
             everything,
-            folder.views.of(everything, asked),
+            view,
             asked,
             encoder=lambda: self._encoder_of(everything.version),
             questions=integer(questions, "questions", at_least=1),
@@ -746,9 +760,9 @@ class KnowledgeBase:
         max_distance, min_logit, max_absent = checked_limits(
             max_distance, min_logit, max_absent, reranks=order != "none"
         )
-        everything = self._folder.snapshot()
+        allowed = self._folder.views.checked(groups)
+        everything, view = self._undisturbed(lambda now: (now, self._folder.views.of(now, allowed)))
         self._folder.check_analyzer(everything.version)
-        view = self._folder.views.of(everything, groups)
         return search(
             everything if one_of(statistics, "statistics", ("visible", "global")) == "global" else view,
             question,
@@ -761,7 +775,7 @@ class KnowledgeBase:
             min_logit=min_logit,
             max_absent=max_absent,
             where=None if where is None else condition_of(where),
-            within=view if statistics == "global" and groups is not None else None,
+            within=view if statistics == "global" and allowed is not None else None,
         )
 
     def context(
@@ -841,7 +855,9 @@ class KnowledgeBase:
         folder, views = self._folder, self._folder.views
         allowed = views.checked(groups)
         ids = ids_of_file(word(uri, "uri"), folder.catalog.sources())
-        return resolve_uri(uri, folder=folder, ids=ids, may_see=lambda id: views.may_see(id, allowed))
+        return self._undisturbed(
+            lambda now: resolve_uri(uri, folder=folder, ids=ids, may_see=lambda id: views.may_see(id, allowed))
+        )
 
     def current_text(
         self, document_id: str, *, against: Literal["index", "source"], groups: Iterable[str] | None = None
@@ -850,13 +866,17 @@ class KnowledgeBase:
 
         `groups` as for `search`: what they may not see is gone.
         """
-        found = self._folder.find(word(document_id, "document_id"))
-        if not self._folder.views.may_see(document_id, groups) or found is None:
+        id, folder = word(document_id, "document_id"), self._folder
+        one_of(against, "against", ("index", "source"))
+        allowed = folder.views.checked(groups)
+        found = self._undisturbed(lambda now: folder.find(id) if folder.views.may_see(id, allowed) else None)
+        if found is None:
             return None
         record, segment, number = found
-        path = file_of(record, self._folder.catalog.sources())
+        path = file_of(record, folder.catalog.sources())
         if against == "source" and path is not None:
             try:
+                require_regular(path, id)
                 return CurrentText(extract(path.read_bytes(), suffix=path.suffix).text)
             except (OSError, ExtractionError):
                 return None
