@@ -117,18 +117,17 @@ def discover(
 
 
 def _leads_out(path: Path, whole: Path, roots: Iterable[Path]) -> bool:
-    """Whether a path that lies in a source is, or goes by way of, a link out of it."""
+    """Whether a path that is a source, or lies in one, has become a link out of it, or goes by way of one."""
     # As it is written, without a look at links, and with those alone followed that its folder is reached by.
-    places = {Path(os.path.abspath(path)), path.parent.resolve() / path.name}  # noqa: PTH100
-    homes = [root for root in roots if any(root in place.parents for place in places)]
-    return any(not whole.is_relative_to(home.resolve()) for home in homes)
+    places = [Path(os.path.abspath(path)), path.parent.resolve() / path.name]  # noqa: PTH100
+    return any(place.is_relative_to(root) and not whole.is_relative_to(root) for root in roots for place in places)
 
 
 def _free_name(name: str, root: Path, roots: Mapping[str, Path]) -> str:
     if not name or "/" in name or name != name.strip():
         raise InvalidInputError(f"name is {name!r}, wanted a name without '/' and without white space around it")
     other = roots.get(name)
-    if other is not None and other != root and other.is_dir():
+    if other is not None and root not in {other, other.resolve()} and other.is_dir():
         raise InvalidInputError(
             f"the index calls {other} {name!r} already, so {root} needs another name; give name= (on the command "
             "line: --name)"
@@ -195,8 +194,8 @@ def require_regular(path: Path, id: str) -> None:
         If it cannot be looked at.
     """
     root = path.parents[id.count("/") - 1]
-    home = root.resolve()
-    straight = path.parent.resolve() == home / path.parent.relative_to(root) and path.resolve().is_relative_to(home)
+    # A source's folder was without links when it was noted.
+    straight = path.parent.resolve() == path.parent and path.resolve().is_relative_to(root)
     if not straight or not path.is_file():  # a pipe would keep its reader waiting
         raise ExtractionError(f"{id}: no regular file of its folder", reason="unreadable")
 

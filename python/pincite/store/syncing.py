@@ -70,6 +70,8 @@ def _trouble(
 ) -> str:
     if not root.is_dir():
         return f"{root} is not there"
+    if (now := root.resolve()) != root:
+        return f"{root} has become a link to {now}; add that folder, under the same name, if it is the same"
     unreadable = [path for path, why in ignored if why.startswith(UNREADABLE) and Path(path).is_relative_to(root)]
     if unreadable:
         return f"{unreadable[0]} {UNREADABLE}"
