@@ -299,14 +299,26 @@ def test_a_folder_that_is_a_link_is_followed_when_it_is_turned(kb, tmp_path):
     assert report.troubles or list(found(kb).values()) == ["ship 2"]
 
 
-@open_fault(11, "a folder below that was named later takes the files and leaves the old ids")
-def test_a_file_has_one_id_after_its_folder_was_named(kb, tmp_path):
+def test_a_file_that_has_another_id_since_its_folder_was_named_is_missing_under_the_old_one(kb, tmp_path):
+    """Fault 11: nothing said that the old id was there to stay, with what it once said."""
     inner = folder_of(tmp_path / "docs" / "inner", a="ship first")
+    (tmp_path / "docs" / "b.md").write_text("oil")
     kb.add(tmp_path / "docs", progress=False)
     kb.add(inner, name="inner", progress=False)
     (inner / "a.md").write_text("ship second")
     report = kb.add(tmp_path / "docs", progress=False)
-    assert "docs/inner/a.md" in report.missing or set(found(kb).values()) == {"ship second"}
+    assert report.missing == ["docs/inner/a.md"]
+    assert kb.sync(progress=False).deleted == ["docs/inner/a.md"]
+    assert found(kb) == {"docs/b.md": "oil", "inner/a.md": "ship second"}
+
+
+def test_a_folder_has_one_name(kb, tmp_path):
+    """Fault 11: with a second one, which of them a file belonged to went by the alphabet."""
+    folder = folder_of(tmp_path / "docs", a="ship")
+    kb.add(folder, progress=False)
+    with pytest.raises(InvalidInputError, match="'docs' already, given was 'another'; leave the name out"):
+        kb.add(folder, name="another", progress=False)
+    assert kb.add(folder, name="docs", progress=False).count("unchanged") == 1
 
 
 @open_fault(12, "a file that was touched keeps the time it had")

@@ -98,10 +98,7 @@ def discover(
             found.sources[label] = str(root)
         files.update(dict.fromkeys(_files(whole, index_folder.resolve(), found.ignored)))
     for file in files:
-        label, root = max(
-            ((label, root) for label, root in roots.items() if file.is_relative_to(root)),
-            key=lambda pair: len(pair[1].parts),
-        )
+        label, root = _owner(file, roots)
         below = file.relative_to(root).as_posix()
         try:
             below.encode()
@@ -123,9 +120,18 @@ def _leads_out(path: Path, whole: Path, roots: Iterable[Path]) -> bool:
     return any(place.is_relative_to(root) and not whole.is_relative_to(root) for root in roots for place in places)
 
 
+def _owner(file: Path, roots: Mapping[str, Path]) -> tuple[str, Path]:
+    """Return the source that a file belongs to, with its folder: of those around it, the nearest."""
+    around = [(label, root) for label, root in roots.items() if file.is_relative_to(root)]
+    return max(around, key=lambda pair: len(pair[1].parts))
+
+
 def _free_name(name: str, root: Path, roots: Mapping[str, Path]) -> str:
     if not name or "/" in name or name != name.strip():
         raise InvalidInputError(f"name is {name!r}, wanted a name without '/' and without white space around it")
+    known = next((label for label, folder in roots.items() if folder == root and label != name), None)
+    if known is not None:
+        raise InvalidInputError(f"the index calls {root} {known!r} already, given was {name!r}; leave the name out")
     other = roots.get(name)
     if other is not None and root not in {other, other.resolve()} and other.is_dir():
         raise InvalidInputError(
@@ -214,14 +220,18 @@ def ids_of_file(uri: str, sources: Mapping[str, str]) -> list[str]:
 def missing_files(paths: Iterable[Path], live: Iterable[tuple[str, str]], sources: Mapping[str, str]) -> list[str]:
     """Return the documents that were read from below some paths and whose files are not there any more.
 
-    A file that cannot be looked for, as its folder cannot be read, is not missing. `live` are the sources and ids of
+    Nor is a file there whose folder has become a source of its own since: it has another id now. One that cannot be
+    looked for, as its folder cannot be read, is not missing. `live` are the sources and ids of
     the documents that were read from files.
     """
     below = [path.resolve() for path in paths]
+    roots = {name: Path(root) for name, root in sources.items()}
     missing = []
     for source, id in live:
         file = file_of_id(id, source, sources)
-        if any(file.is_relative_to(path) for path in below) and is_gone(file):
+        if not any(file.is_relative_to(path) for path in below):
+            continue
+        if is_gone(file) or _owner(file, roots)[0] != source:
             missing.append(id)
     return missing
 
