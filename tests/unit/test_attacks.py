@@ -58,7 +58,7 @@ def pair(kb, tmp_path):
 # Leaks
 
 
-@pytest.mark.parametrize("ask", ["search", "snapshot", "current_text", "resolve"])
+@pytest.mark.parametrize("ask", ["search", "view", "current_text", "resolve"])
 def test_a_text_is_not_shown_by_the_groups_of_the_next_one(pair, monkeypatch, ask):
     """Fault 1: a commit that changed both came between the look at the texts and the look at the groups."""
     writer, reader = pair
@@ -75,7 +75,7 @@ def test_a_text_is_not_shown_by_the_groups_of_the_next_one(pair, monkeypatch, as
     monkeypatch.setattr(reader._folder.views, "_now", overtaken)
     shown = {
         "search": lambda: found(reader, groups=["all"])["plan"],
-        "snapshot": lambda: reader.snapshot(groups=["all"]).content(0),
+        "view": lambda: reader.view(groups=["all"]).content(0),
         "current_text": lambda: reader.current_text("plan", against="index", groups=["all"]).text,
         "resolve": lambda: reader.resolve("plan", groups=["all"]).quote,
     }[ask]()
