@@ -12,6 +12,7 @@ from datetime import timedelta
 
 import pytest
 
+import pincite
 from pincite.errors import IndexCorruptError, InvalidInputError
 from pincite.filters import F
 from pincite.types import Document
@@ -230,6 +231,37 @@ def test_citations_of_a_held_result_add_nothing_that_was_hidden_since(kb):
     kb.grant("a", ["board"])
     (citation,) = kb.citations(result, groups=["all"])
     assert (citation.before, citation.after) == ("", "")
+
+
+@open_fault(25, "a restore in place brings texts back under the grants that were given for later ones")
+def test_a_restored_text_is_not_shown_by_the_groups_of_a_later_one(kb, tmp_path):
+    kb.add(doc("plan", "ship secret"), groups=["board"], progress=False)
+    kb.snapshot(tmp_path / "kept.zip")
+    kb.add(doc("plan", "ship redacted"), groups=["all"], progress=False)
+    pincite.restore(tmp_path / "kept.zip", tmp_path / "kb")
+    assert "ship secret" not in found(kb, groups=["all"]).values()
+
+
+@open_fault(26, "what was deleted comes back with a restore once its id was given again")
+def test_a_restore_brings_no_deleted_text_back_under_an_id_that_was_given_again(kb, tmp_path):
+    kb.add([doc("a", "ship of a person"), doc("b", "oil")], progress=False)
+    kb.snapshot(tmp_path / "kept.zip")
+    kb.delete("a")
+    kb.add(doc("a", "ship of nobody"), progress=False)
+    pincite.restore(tmp_path / "kept.zip", tmp_path / "kb")
+    assert "ship of a person" not in found(kb).values()
+
+
+@pytest.mark.parametrize("version", ["built", "previous"])
+@open_fault(27, "versions that do not serve show older texts under the grants of newer ones")
+def test_a_version_that_does_not_serve_shows_no_text_by_the_groups_of_a_later_one(kb, tmp_path, version):
+    kb.add(doc("plan", "ship secret"), groups=["board"], progress=False)
+    kb.rebuild(progress=False)
+    if version == "previous":
+        kb.swap(progress=False)
+    kb.add(doc("plan", "ship redacted"), groups=["all"], progress=False)
+    with opened(tmp_path / "kb", create=False, version=version) as beside:
+        assert "ship secret" not in found(beside, groups=["all"]).values()
 
 
 # What is not so any more
