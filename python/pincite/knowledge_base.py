@@ -453,6 +453,8 @@ class KnowledgeBase:
     def grant(self, ids: str | Iterable[str], groups: Iterable[str]) -> None:
         """Say who may see documents, instead of who might before; at once, in every process, without indexing anything.
 
+        It waits for no writer: who adds documents meanwhile goes on.
+
         From the first grant on, an index has groups, and every question has to come with those of its asker. A document
         is seen by whoever is in one of its groups; one without groups by nobody.
 
@@ -467,8 +469,6 @@ class KnowledgeBase:
         ------
         InvalidInputError
             If the index has no document of some id; then nothing is changed.
-        IndexLockedError
-            If another process is writing.
         """
         wanted = [ids] if isinstance(ids, str) else [word(id, "ids") for id in ids]
         set_access(self._folder, wanted, checked_groups(groups))

@@ -85,7 +85,6 @@ def test_a_text_is_not_shown_by_the_groups_of_the_next_one(pair, monkeypatch, as
     assert calls
 
 
-@open_fault(2, "who may not write in the index's folder never sees another grant or commit")
 def test_a_reader_that_may_not_write_sees_a_grant_that_was_taken_back(kb, tmp_path, monkeypatch):
     kb.add([doc("a", "ship"), doc("b", "ship too")], groups=["staff"], progress=False)
     kb.close()
@@ -206,7 +205,6 @@ def test_a_sync_takes_in_no_siblings_of_a_file_that_was_added_alone(kb, tmp_path
     assert set(found(kb, groups=["all"])) == {"desk/open.md"}
 
 
-@open_fault(9, "nobody can be shut out while somebody writes")
 def test_a_grant_is_taken_back_while_somebody_writes(pair):
     writer, other = pair
     writer.add(doc("a", "ship"), groups=["all"], progress=False)
@@ -234,7 +232,6 @@ def test_citations_of_a_held_result_add_nothing_that_was_hidden_since(kb):
     assert (citation.before, citation.after) == ("", "")
 
 
-@open_fault(25, "a restore in place brings texts back under the grants that were given for later ones")
 def test_a_restored_text_is_not_shown_by_the_groups_of_a_later_one(kb, tmp_path):
     kb.add(doc("plan", "ship secret"), groups=["board"], progress=False)
     kb.snapshot(tmp_path / "kept.zip")
@@ -243,7 +240,6 @@ def test_a_restored_text_is_not_shown_by_the_groups_of_a_later_one(kb, tmp_path)
     assert "ship secret" not in found(kb, groups=["all"]).values()
 
 
-@open_fault(26, "what was deleted comes back with a restore once its id was given again")
 def test_a_restore_brings_no_deleted_text_back_under_an_id_that_was_given_again(kb, tmp_path):
     kb.add([doc("a", "ship of a person"), doc("b", "oil")], progress=False)
     kb.snapshot(tmp_path / "kept.zip")
@@ -263,7 +259,6 @@ def test_a_snapshot_carries_no_deleted_text(kb, tmp_path):
 
 
 @pytest.mark.parametrize("version", ["built", "previous"])
-@open_fault(27, "versions that do not serve show older texts under the grants of newer ones")
 def test_a_version_that_does_not_serve_shows_no_text_by_the_groups_of_a_later_one(kb, tmp_path, version):
     kb.add(doc("plan", "ship secret"), groups=["board"], progress=False)
     kb.rebuild(progress=False)
@@ -298,7 +293,6 @@ def test_an_open_index_stays_the_one_that_was_opened(tmp_path, monkeypatch, how)
             assert found(again) == texts
 
 
-@open_fault(3, "a writer that was opened before removes the segments of the index that was put in its place")
 def test_an_index_that_took_the_place_of_another_survives_a_writer_of_that_one(kb, tmp_path):
     kb.add(doc("old", "ship old"), progress=False)
     with opened(tmp_path / "next") as following:
@@ -312,7 +306,6 @@ def test_an_index_that_took_the_place_of_another_survives_a_writer_of_that_one(k
         assert "new" in found(again)
 
 
-@open_fault(4, "a reader goes on with an index that was removed, and with its grants")
 def test_a_reader_notices_that_its_index_was_put_away(pair, tmp_path):
     writer, reader = pair
     writer.add(doc("a", "ship old"), groups=["all"], progress=False)

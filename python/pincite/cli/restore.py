@@ -33,6 +33,8 @@ def run(given: argparse.Namespace) -> int:
         tell(f"left out: {id}: it was deleted since")
     for id in report.removed:
         tell(f"removed: {id}: it came after the snapshot")
+    for id in report.narrowed:
+        tell(f"narrowed: {id}: it says what it once said, and only who might see that then, and may now, sees it")
     if report.without_groups:
         unseen = counted(report.without_groups, "document has no groups", "documents have no groups")
         tell(f"note: {unseen}; grant says who may see what")

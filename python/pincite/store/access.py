@@ -11,6 +11,7 @@ from pincite.store.snapshot import Snapshot
 
 __all__ = ["Views", "checked_groups"]
 
+_State = tuple[int, int]
 _REMEMBERED = 64
 """Views that are kept."""
 
@@ -37,13 +38,21 @@ class Views:
     """What each set of groups sees of an index. Safe to use from any thread.
 
     A document is seen by whoever is in one of its groups; one without groups, by nobody who comes with groups.
+
+    Parameters
+    ----------
+    catalog : Catalog
+    version : int, optional
+        That is read whether it serves or not. Where it does not, documents that say something else by now in the one
+        that does are seen by nobody who comes with groups: those are about what they say now.
     """
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, *, version: int | None = None) -> None:
         self._catalog = catalog
+        self._version = version
         # No lock, which a fork might find held: each of these is replaced, or looked up, in one step.
-        self._known: tuple[int, dict[str, frozenset[str]]] = (-1, {})
-        self._views: dict[tuple[int, int, frozenset[str]], Snapshot] = {}
+        self._known: tuple[_State, dict[str, frozenset[str]]] = ((-1, -1), {})
+        self._views: dict[tuple[_State, int, frozenset[str]], Snapshot] = {}
 
     def of(self, snapshot: Snapshot, groups: Iterable[str] | None) -> Snapshot:
         """Return what groups see of a generation, by who may see what now.
@@ -62,8 +71,8 @@ class Views:
         asked = self.checked(groups)
         if asked is None:
             return snapshot
-        epoch, access = self._now()
-        key = (epoch, snapshot.generation, asked)
+        state, access = self._now()
+        key = (state, snapshot.generation, asked)
         view = self._views.get(key)
         if view is None:
             failed = sum(bool(access.get(failure.id, frozenset()) & asked) for failure in self._catalog.failures())
@@ -94,9 +103,20 @@ class Views:
             )
         return None
 
-    def _now(self) -> tuple[int, dict[str, frozenset[str]]]:
-        """Return the epoch and the access as they are now: a grant that was taken back outlives no question."""
+    def _now(self) -> tuple[_State, dict[str, frozenset[str]]]:
+        """Return the access as it is now, with what it depends on: a grant that was taken back outlives no question."""
         known = self._known
-        if known[0] != self._catalog.epoch():
-            known = self._known = self._catalog.access()
+        if known[0] == self._state():
+            return known
+        with self._catalog.reading():
+            state, (_, access) = self._state(), self._catalog.access()
+            serving = self._catalog.serving()
+            if self._version not in {None, serving}:
+                same = self._catalog.same_in(serving, self._version or serving)
+                access = {id: groups for id, groups in access.items() if id in same}
+        known = self._known = (state, access)
         return known
+
+    def _state(self) -> _State:
+        """Return the permission epoch and, where a version is read that may not serve, the last generation of all."""
+        return self._catalog.epoch(), -1 if self._version is None else self._catalog.last_generation()

@@ -19,7 +19,7 @@ import numpy as np
 
 from pincite.errors import IncompatibleIndexError, IndexCorruptError, InvalidInputError, PinciteError
 from pincite.store.catalog import Catalog
-from pincite.store.catalog_rows import drop_version, forget_access, keep_version
+from pincite.store.catalog_rows import drop_version, forget_access, keep_version, put_meta
 from pincite.store.files import naming_refusals, sync_folder
 from pincite.store.folder import CATALOG, IndexFolder, lock_to_create, may_become_index
 from pincite.store.staging import carried
@@ -72,6 +72,9 @@ class RestoreReport:
         Documents of the snapshot that were deleted since, by id; they did not come back.
     removed : tuple of str
         Documents that came after the snapshot, by id; they are gone.
+    narrowed : tuple of str
+        Documents that say again what they once said, and that fewer groups see now: those that might then and might
+        now.
     without_groups : int
         Documents that nobody sees until it is granted, in an index that has groups.
     """
@@ -81,6 +84,7 @@ class RestoreReport:
     documents: int
     left_out: tuple[str, ...]
     removed: tuple[str, ...]
+    narrowed: tuple[str, ...]
     without_groups: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -172,8 +176,10 @@ def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreRepo
             shutil.rmtree(leftover, ignore_errors=True)
         with _extracted(file, path) as place:
             with closing(IndexFolder(place, read_only=False, verify=True)) as folder:
-                if not keep_grants:
-                    with folder.catalog.transaction() as connection:
+                with folder.catalog.transaction() as connection:
+                    # Another index from now on: what is deleted in the one is unknown to the other.
+                    put_meta(connection, {"identity": uuid.uuid4().hex})
+                    if not keep_grants:
                         forget_access(connection)
                 report = _report(folder, path)
             (place / "segments").rename(path / "segments")
@@ -183,13 +189,17 @@ def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreRepo
 
 
 def _report(
-    folder: IndexFolder, path: Path, left_out: Iterable[str] = (), removed: Iterable[str] = ()
+    folder: IndexFolder,
+    path: Path,
+    left_out: Iterable[str] = (),
+    removed: Iterable[str] = (),
+    narrowed: Iterable[str] = (),
 ) -> RestoreReport:
     snapshot = folder.snapshot()
     without = folder.documents.without_groups() if folder.catalog.epoch() else 0
     return RestoreReport(
         str(path), snapshot.generation, snapshot.totals["documents"], tuple(sorted(left_out)), tuple(sorted(removed)),
-        without,
+        tuple(sorted(narrowed)), without,
     )  # fmt: skip
 
 
@@ -205,6 +215,8 @@ def _put_back(file: Path, path: Path) -> RestoreReport:
             raise InvalidInputError(f"{file} is of another index than {path}; restore it to a path where there is none")
         then, now = old.snapshot(), set(folder.documents.live_ids())
         was = set(old.documents.live_ids())
+        # What was deleted and given again since is another document: neither the one nor the other stays.
+        kept = (now & was) - folder.catalog.deleted_since(then.generation)
         version = then.version
         number = begin_version(folder, version.config, version.encoder, version.probes)
         try:
@@ -213,18 +225,31 @@ def _put_back(file: Path, path: Path) -> RestoreReport:
                     found = [
                         carried(segment, number_there, record)
                         for number_there, row in enumerate(segment.spans.documents.tolist())
-                        if then.is_alive(segment, number_there) and (record := then.document(row)).id in now
+                        if then.is_alive(segment, number_there) and (record := then.document(row)).id in kept
                     ]
                     if found:
                         vectors = np.concatenate([vectors for _, vectors in found])
                         writer.commit(target.snapshot(), [document for document, _ in found], vectors)
-            serve(folder, number, restored=True)
+            granted = _narrowed(folder, old, number)
+            serve(folder, number, restored=True, granted=granted)
         except BaseException:
             with folder.catalog.transaction() as connection:
                 if folder.catalog.serving() != number:  # an interruption may have come right after the commit
                     drop_version(connection, number)
             raise
-        return _report(folder, path, was - now, now - was)
+        return _report(folder, path, was - kept, now - kept, granted)
+
+
+def _narrowed(folder: IndexFolder, old: IndexFolder, number: int) -> dict[str, frozenset[str]]:
+    """Return who may see the documents that say something else than now: those who might then, and may now."""
+    (epoch, then), (_, now) = old.catalog.access(), folder.catalog.access()
+    if not epoch:  # everybody might
+        return {}
+    same = folder.catalog.same_in(folder.version.number, number)
+    nobody: frozenset[str] = frozenset()
+    other = set(folder.catalog.version(number).live_ids()) - same
+    both = {id: now.get(id, nobody) & then.get(id, nobody) for id in other}
+    return {id: groups for id, groups in both.items() if groups != now.get(id, nobody)}
 
 
 @contextmanager

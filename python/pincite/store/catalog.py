@@ -52,6 +52,8 @@ class Catalog:
         self._writable = writable
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None  # which file was opened first
+        self._frozen: tuple[Any, ...] | None = None  # what the files were like when they were taken for unchanging
         self._opened = 0
         self._transactions = 0
         with _forking:
@@ -84,10 +86,14 @@ class Catalog:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None:
-            return self._connection
+            if self._frozen is None or self._connection.in_transaction or self._frozen == self._files():
+                return self._connection
+            self.close()  # another user has written
         mode = "rwc" if self._writable else "ro"
+        self._frozen = None
         if not self._writable and self._cannot_change():
             mode += "&immutable=1"
+            self._frozen = self._files()
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         # isolation_level=None: transactions are opened here and nowhere else.
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
@@ -102,10 +108,45 @@ class Catalog:
     def _cannot_change(self) -> bool:
         """Whether the folder is read-only: SQLite cannot make the files there by which it follows other processes.
 
-        Where a write-ahead log lies beside the catalog, it holds commits that only a writable folder lets be read.
+        Then it is told that nothing changes, and `_open` looks whether that is so. Where a write-ahead log lies beside
+        the catalog, a writer is there or was killed, and has left the file by which it is followed.
         """
         log = self.path.with_name(self.path.name + "-wal")
         return not os.access(self.path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+
+    def _files(self) -> tuple[Any, ...]:
+        """What changes when another process writes the catalog or its log."""
+        found: list[tuple[int, ...] | None] = []
+        for beside in ("", "-wal"):
+            try:
+                stat = os.stat(f"{self.path}{beside}")  # noqa: PTH116 (a tenth of the time, for each statement)
+            except OSError:
+                found.append(None)
+            else:
+                found.append((stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return tuple(found)
+
+    def require_same_file(self) -> None:
+        """Refuse to go on where the index that was opened was moved, removed or replaced.
+
+        Raises
+        ------
+        IndexNotFoundError
+            If another file lies at the path, or none.
+        """
+        try:
+            stat = os.stat(self.path)  # noqa: PTH116
+        except OSError:
+            found = None
+        else:
+            found = (stat.st_dev, stat.st_ino)
+        if self._file is None:
+            self._file = found
+        if found is None or found != self._file:
+            raise IndexNotFoundError(
+                f"{self.path.parent}: the index that was opened is not there any more, it was moved, removed or "
+                "replaced; open it again"
+            )
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
@@ -193,8 +234,15 @@ class Catalog:
         return found
 
     def data_version(self) -> tuple[int, int, int]:
-        """Return what changes whenever something may have been committed, by whomever."""
+        """Return what changes whenever something may have been committed, by whomever.
+
+        Raises
+        ------
+        IndexNotFoundError
+            If the index that was opened is not there any more.
+        """
         with self._using():
+            self.require_same_file()
             # SQLite's number counts the commits of others, and only for one connection.
             version: int = self.rows("PRAGMA data_version")[0][0]
             return self._opened, self._transactions, version
@@ -241,6 +289,11 @@ class Catalog:
             state=state,
         )
 
+    def same_in(self, one: int, other: int) -> set[str]:
+        """Return the ids of the documents that say the same in two versions."""
+        living = "SELECT id, content_hash, text_hash FROM documents WHERE version = ? AND died IS NULL"
+        return {row["id"] for row in self.rows(f"{living} INTERSECT {living}", [one, other])}
+
     def last_row(self) -> int:
         """Return the highest row that a document ever had; rows are not used again."""
         found = self.rows("SELECT seq FROM sqlite_sequence WHERE name = 'documents'")
@@ -285,6 +338,13 @@ class Catalog:
         if not found and self.rows("SELECT id FROM access LIMIT 1"):
             raise self.damaged("it has groups and no permission epoch")
         return int(json.loads(found[0]["value"])) if found else 0
+
+    def deleted_since(self, generation: int) -> set[str]:
+        """Return the ids that were deleted after a generation, also those that were given again since."""
+        rows = self.rows("SELECT id, generation, checksum FROM deletions")
+        if any(row["checksum"] != checksum([row["id"], row["generation"]]) for row in rows):
+            raise self.damaged("a deletion does not have its checksum")
+        return {row["id"] for row in rows if row["generation"] > generation}
 
     def groups_of(self, id: str) -> frozenset[str] | None:
         """Return the groups that may see a document; None where nothing was said of it."""

@@ -29,6 +29,7 @@ __all__ = [
     "keep_version",
     "noted_checksum",
     "put_access",
+    "put_deletions",
     "put_failures",
     "put_generation",
     "put_meta",
@@ -41,8 +42,8 @@ __all__ = [
 
 # Documents and segments belong to a version, and live there from the generation `born` up to, not including, the
 # generation `died`. A segment's own files say which documents it holds, so a merge rewrites no row. What failed, the
-# sources, and who may see what belong to all versions; the last is no part of a generation, so that a grant that was
-# taken back stays so, and every change of it makes the next `epoch` in meta. SQLite has no checksums of its own:
+# sources, what was deleted when, and who may see what belong to all versions; the last is no part of a generation, so
+# that a grant that was taken back stays so, and every change of it makes the next `epoch` in meta. SQLite has no checksums of its own:
 # `checksum` is the CRC-32 of a row. A generation's row has sums over the documents that are alive, so that a commit
 # adds what it changes instead of reading all of them; they are added up again when an index is opened and verified.
 SCHEMA = """
@@ -74,6 +75,7 @@ CREATE TABLE documents (
 CREATE UNIQUE INDEX live_documents ON documents (version, id) WHERE died IS NULL;
 CREATE INDEX dead_documents ON documents (version, died) WHERE died IS NOT NULL;
 CREATE INDEX live_uris ON documents (version, uri) WHERE died IS NULL;
+CREATE TABLE deletions (id TEXT PRIMARY KEY, generation INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE access (id TEXT PRIMARY KEY, groups TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE failures (
   id TEXT PRIMARY KEY, source TEXT, reason TEXT NOT NULL, message TEXT NOT NULL, attempts INTEGER NOT NULL,
@@ -208,6 +210,12 @@ def keep_version(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("DELETE FROM segments WHERE version <> ? OR died IS NOT NULL", [number])
     for table in ("generations", "documents"):
         connection.execute(f"DELETE FROM {table} WHERE version <> ?", [number])
+
+
+def put_deletions(connection: sqlite3.Connection, ids: Iterable[str], generation: int) -> None:
+    """Remember that documents were deleted: an older snapshot must not bring them back."""
+    rows = [(id, generation) for id in ids]
+    connection.executemany("INSERT OR REPLACE INTO deletions VALUES (?, ?, ?)", [(*row, checksum(row)) for row in rows])
 
 
 def forget_access(connection: sqlite3.Connection) -> None:

@@ -68,7 +68,7 @@ class IndexFolder:
         if verify:
             self.catalog.check_noted()
         self._snapshot = self._opened(None)
-        self.views = Views(self.catalog)
+        self.views = Views(self.catalog, version=self._pinned)
         self._checked: dict[int, TextEncoder] = {}
         self._analyzed: set[int] = set()
 
@@ -151,16 +151,20 @@ class IndexFolder:
         return self.catalog.version(self.version.number)
 
     def writer(self) -> Writer:
-        """Return the writer; enter it to hold the lock.
+        """Return the writer; enter it to hold the lock. Raises what `require_writable` does."""
+        self.require_writable()
+        return Writer(self.catalog, self.path)
+
+    def require_writable(self) -> None:
+        """Refuse to write what was opened to be read only.
 
         Raises
         ------
         InvalidInputError
-            If the index was opened to be read only.
+            If it was.
         """
         if self.read_only:
             raise InvalidInputError(f"{self.path} was opened with read_only=True; open it without to write")
-        return Writer(self.catalog, self.path)
 
     @property
     def encoder_stamp(self) -> Mapping[str, Any] | None:

@@ -131,12 +131,16 @@ def retry_failed(
 
 
 def set_access(folder: IndexFolder, ids: Sequence[str], groups: frozenset[str]) -> None:
-    """Do what `KnowledgeBase.grant` says. It is no generation: nothing that was indexed changes."""
-    with folder.writer():
+    """Do what `KnowledgeBase.grant` says. It is no generation: nothing that was indexed changes.
+
+    Nor does it wait for a writer, who may be at it for hours: SQLite's own lock is enough.
+    """
+    folder.require_writable()
+    with folder.catalog.transaction() as connection:
+        folder.catalog.require_same_file()
         require_known(folder, ids, "the ledger lists those that are there")
         if ids:
-            with folder.catalog.transaction() as connection:
-                put_access(connection, dict.fromkeys(ids, groups))
+            put_access(connection, dict.fromkeys(ids, groups))
 
 
 def _say_groups(folder: IndexFolder, groups: frozenset[str] | None) -> None:

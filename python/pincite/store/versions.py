@@ -15,7 +15,15 @@ import numpy as np
 from pincite.config import IndexConfig
 from pincite.errors import IndexCorruptError, InvalidInputError
 from pincite.store import ingest
-from pincite.store.catalog_rows import Sums, drop_version, put_access, put_generation, put_version, set_serving
+from pincite.store.catalog_rows import (
+    Sums,
+    drop_version,
+    put_access,
+    put_deletions,
+    put_generation,
+    put_version,
+    set_serving,
+)
 from pincite.store.folder import IndexFolder
 from pincite.store.preparing import EmbeddedDocument, chunker_of, embed, prepare_stored
 from pincite.store.progress import Progress, shown
@@ -100,7 +108,13 @@ _ADVICE = {
 }
 
 
-def serve(folder: IndexFolder, number: int, *, restored: bool = False) -> int:
+def serve(
+    folder: IndexFolder,
+    number: int,
+    *,
+    restored: bool = False,
+    granted: Mapping[str, Iterable[str]] | None = None,
+) -> int:
     """Let a version serve, in one commit; the one that does now can be gone back to. Call it with the lock held.
 
     Parameters
@@ -109,6 +123,8 @@ def serve(folder: IndexFolder, number: int, *, restored: bool = False) -> int:
     number : int
     restored : bool, default False
         Whether it may lack documents, or have them as they once were. Nothing is left of who may see those it lacks.
+    granted : mapping of str to iterable of str, optional
+        Who may see documents from then on, by id.
 
     Raises
     ------
@@ -130,8 +146,9 @@ def serve(folder: IndexFolder, number: int, *, restored: bool = False) -> int:
                 f"{folder.path}: {differing[0]!r} and {len(differing) - 1} more differ between version {now}, which "
                 f"serves, and version {number}; discard that version and rebuild it"
             )
-        put_access(connection, {}, gone=lacking)
         generation = catalog.last_generation() + 1
+        put_access(connection, granted or {}, gone=lacking)
+        put_deletions(connection, lacking, generation)
         put_generation(connection, generation, number, catalog.version(number).generation().sums)
         for version in catalog.versions():
             if version.number == number or (version.number == now and not restored):

@@ -18,6 +18,7 @@ from pincite.store.catalog_rows import (
     insert_document,
     noted_checksum,
     put_access,
+    put_deletions,
     put_failures,
     put_generation,
     put_meta,
@@ -62,6 +63,7 @@ class Writer:
     def __enter__(self) -> Self:
         self._lock.__enter__()
         try:
+            self._catalog.require_same_file()  # or another index's files would be swept
             sweep(self._catalog, self._segments)
         except BaseException:
             self._lock.__exit__(None, None, None)
@@ -123,6 +125,7 @@ class Writer:
             merged = segments_to_merge(before, dead, sum(len(document.chunks) for document in documents))
         with self._generation(before, documents, vectors, merged, dead) as connection:
             put_access(connection, granted or {}, gone=gone_ids)
+            put_deletions(connection, gone_ids, self._catalog.last_generation() + 1)
             over, failed = [*recovered, *gone_ids], list(failures)
             if over or failed or sources or syncs:
                 put_failures(connection, failed, over=over)
