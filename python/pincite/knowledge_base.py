@@ -819,11 +819,14 @@ class KnowledgeBase:
     def citations(self, result: SearchResult, *, groups: Iterable[str] | None = None) -> tuple[Citation, ...]:
         """Return the citations of a result's hits, numbered from 1; `groups` as for the search.
 
-        Whether a citation still holds is looked up with these groups, by who may see what at that time.
+        Whether a citation still holds is looked up with these groups, by who may see what at that time. Of a document
+        that they may not see any more, nothing is added to what the result holds.
         """
+        views = self._folder.views
+        allowed = views.checked(groups)
         sources = self._folder.catalog.source_records()
         roots = {source.name: source.root for source in sources}
-        texts = self._seen_by(groups)
+        texts = self._seen_by(allowed)
         return tuple(
             cite(
                 hit,
@@ -831,6 +834,7 @@ class KnowledgeBase:
                 path=file_of(hit.document, roots),
                 origin=origin_of(hit.document, sources),
                 texts=texts,
+                alone=not views.may_see(hit.document_id, allowed),
             )
             for number, hit in enumerate(result, start=1)
         )

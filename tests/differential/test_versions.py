@@ -60,7 +60,8 @@ def reopened(kb, path, way):
 @example(history=[("add", {0: 0}, {"crew"}), ("rebuild", 2, None), ("swap", None, None), ("delete", {0}, None),
                   ("rollback", None, None), ("add", {0: 1}, {"deck"}), ("rollback", None, None)])  # fmt: skip
 @example(history=[("add", {0: 0, 1: 0}, {"crew"}), ("snapshot", None, None), ("delete", {0}, None),
-                  ("add", {0: 1, 1: 1}, {"crew", "deck"}), ("restore", None, None), ("restore", None, None)])  # fmt: skip
+                  ("add", {0: 1, 1: 1}, {"crew", "deck"}), ("restore", None, None),
+                  ("restore", None, None)])  # fmt: skip
 def test_any_history_of_versions_answers_as_a_fresh_build(tmp_path_factory, history):
     path = tmp_path_factory.mktemp("history") / "kb"
     kb = opened(path, encoder=WAYS[0][1])

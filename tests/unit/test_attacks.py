@@ -197,7 +197,6 @@ def test_a_link_within_a_folder_shows_no_restricted_file_of_it(kb, tmp_path):
     assert "ship salaries" not in found(kb, groups=["all"]).values()
 
 
-@open_fault(8, "the folder of a file that was added alone becomes a source")
 def test_a_sync_takes_in_no_siblings_of_a_file_that_was_added_alone(kb, tmp_path):
     folder = folder_of(tmp_path / "desk", open="ship open", diary="ship diary")
     kb.add(folder / "open.md", groups=["all"], progress=False)
@@ -223,7 +222,6 @@ def test_groups_are_said_even_where_there_is_nothing_yet(kb, tmp_path, nothing):
     assert found(kb, groups=["board"]) == {}
 
 
-@open_fault(20, "the text on either side of a quote is read when citations are made, whoever may see it by then")
 def test_citations_of_a_held_result_add_nothing_that_was_hidden_since(kb):
     kb.add(doc("a", "ship one\n\n# Next\n\noil two\n"), groups=["all"], progress=False)
     result = kb.search("ship", groups=["all"], max_distance=None, k=1)
@@ -366,7 +364,6 @@ def test_the_time_of_a_file_is_that_of_the_file(kb, tmp_path):
     assert found(kb, where="modified >= 2020-01-01")
 
 
-@open_fault(13, "what a file was given when it failed is forgotten")
 def test_a_file_that_is_tried_again_has_the_metadata_it_was_given(kb, tmp_path):
     folder = folder_of(tmp_path / "docs", a="")
     kb.add(folder, metadata={"lang": "en"}, progress=False)
@@ -426,7 +423,6 @@ def test_a_folder_that_became_a_link_grants_nothing(two_sources):
     assert set(found(kb, groups=["all"])) == {"public/a.md", "public/z.md"}
 
 
-@open_fault(17, "a sync dates what it saw by its end")
 def test_what_was_edited_while_a_sync_ran_is_not_confirmed_after_that(kb, tmp_path, monkeypatch):
     folder = folder_of(tmp_path / "docs", a="ship a", b="ship b")
     kb.add(folder, progress=False)
@@ -459,7 +455,6 @@ def test_current_text_takes_no_other_word_for_the_index(kb):
         kb.current_text("a", against="Source")
 
 
-@open_fault(21, "the records of documents are shared, and can be changed")
 def test_an_asker_changes_nothing_for_the_next_one(kb):
     kb.add(doc("a", "ship", lang="en"), progress=False)
     with contextlib.suppress(TypeError):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pincite.errors import InvalidInputError
+from pincite.store.records import SourceFolder
 from pincite.store.sources import discover
 
 
@@ -31,7 +32,7 @@ def look(*paths, known=None, index=Path("/nowhere/kb"), name=None):
 def test_files_are_named_by_folder_and_path(tree):
     found = look(tree)
     assert ids(found) == ["guide/a.md", "guide/sub/b.txt", "guide/sub/d.bin", "guide/sub/deep/c.html"]
-    assert found.sources == {"guide": str(tree)}
+    assert found.sources == {"guide": SourceFolder(str(tree), True)}
 
 
 def test_what_is_passed_over_is_said(tree):
@@ -51,13 +52,23 @@ def test_what_is_passed_over_is_said(tree):
 
 def test_a_file_has_the_same_name_alone_and_with_its_folder(tree):
     assert ids(look(tree / "a.md")) == ["guide/a.md"]
-    known = {"guide": str(tree)}
+    known = {"guide": SourceFolder(str(tree), True)}
     assert ids(look(tree / "sub" / "b.txt", known=known)) == ["guide/sub/b.txt"]
     assert look(tree / "sub", known=known).sources == {}
 
 
+def test_a_folder_whose_file_was_added_alone_is_no_source_of_the_others(tree):
+    found = look(tree / "a.md")
+    assert found.sources == {"guide": SourceFolder(str(tree), False)}
+    assert look(tree / "sub" / "b.txt", known=found.sources).sources == {}
+    assert look(tree / "sub", known=found.sources).sources == {"sub": SourceFolder(str(tree / "sub"), True)}
+    whole = look(tree, known=found.sources)
+    assert whole.sources == {"guide": SourceFolder(str(tree), True)}
+    assert ids(whole) == ids(look(tree))
+
+
 def test_a_folder_that_was_added_first_keeps_its_files_when_the_folder_above_is_added(tree):
-    known = {"sub": str(tree / "sub")}
+    known = {"sub": SourceFolder(str(tree / "sub"), True)}
     assert ids(look(tree, known=known)) == ["guide/a.md", "sub/b.txt", "sub/d.bin", "sub/deep/c.html"]
 
 
@@ -70,16 +81,16 @@ def test_two_folders_of_one_name_need_another(tree, tmp_path):
     other.mkdir(parents=True)
     (other / "x.md").write_text("x")
     with pytest.raises(InvalidInputError, match="--name"):
-        look(other, known={"guide": str(tree)})
-    assert ids(look(other, known={"guide": str(tree)}, name="guide2")) == ["guide2/x.md"]
+        look(other, known={"guide": SourceFolder(str(tree), True)})
+    assert ids(look(other, known={"guide": SourceFolder(str(tree), True)}, name="guide2")) == ["guide2/x.md"]
 
 
 def test_a_folder_that_has_moved_keeps_its_name(tree, tmp_path):
     moved = tmp_path / "new" / "guide"
     moved.parent.mkdir()
     tree.rename(moved)
-    found = look(moved, known={"guide": str(tree)})
-    assert found.sources == {"guide": str(moved)}
+    found = look(moved, known={"guide": SourceFolder(str(tree), True)})
+    assert found.sources == {"guide": SourceFolder(str(moved), True)}
     assert "guide/a.md" in ids(found)
 
 

@@ -172,10 +172,22 @@ _KINDS = {
 }
 
 
-def cite(hit: Hit, *, number: int, path: Path | None, origin: Origin, texts: TextProvider | None = None) -> Citation:
-    """Make the citation of a hit; `path` is the file that its document was read from, if it was."""
+def cite(
+    hit: Hit,
+    *,
+    number: int,
+    path: Path | None,
+    origin: Origin,
+    texts: TextProvider | None = None,
+    alone: bool = False,
+) -> Citation:
+    """Make the citation of a hit; `path` is the file that its document was read from, if it was.
+
+    With `alone`, nothing is read on either side of the quote.
+    """
     segment, document = hit.place
-    first, last = max(0, hit.start - NEIGHBOURS), min(hit.document.length, hit.end + NEIGHBOURS)
+    beyond = 0 if alone else NEIGHBOURS
+    first, last = max(0, hit.start - beyond), min(hit.document.length, hit.end + beyond)
     around = segment.texts.slice(document, first, last)
     fragment = char_fragment(
         hit.start,

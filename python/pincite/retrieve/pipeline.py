@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
 
 from pincite.filters import Condition
 from pincite.retrieve.decide import decide
@@ -153,7 +155,8 @@ def _hit(
     absent: Absence | None,
 ) -> Hit:
     chunk = snapshot.chunk(key)
-    document = snapshot.document(chunk.document)
+    kept = snapshot.document(chunk.document)
+    document = replace(kept, metadata=deepcopy(dict(kept.metadata)))  # which whoever asked may change
     place, row = snapshot.locate(key)
     number = int(place.spans.chunks["document"][row])
     return Hit(

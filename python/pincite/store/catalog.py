@@ -29,7 +29,7 @@ from pincite.store.catalog_rows import (
     set_serving,
     version_checksum,
 )
-from pincite.store.records import FailureRecord, SourceRecord, VersionRecord, VersionState
+from pincite.store.records import FailureRecord, SourceFolder, SourceRecord, VersionRecord, VersionState
 
 __all__ = ["FORMAT", "Catalog"]
 
@@ -319,16 +319,22 @@ class Catalog:
     def failures(self) -> list[FailureRecord]:
         """Return the documents that could not be indexed, by id."""
         names = ", ".join(FAILURE_FIELDS)
-        return [FailureRecord(*row) for row in self.rows(f"SELECT {names} FROM failures ORDER BY id")]
+        rows = self.rows(f"SELECT {names} FROM failures ORDER BY id")
+        return [FailureRecord(**{**dict(row), "metadata": json.loads(row["metadata"])}) for row in rows]
 
     def sources(self) -> dict[str, str]:
         """Return the folder of each source by its name."""
         return {record.name: record.root for record in self.source_records()}
 
+    def source_folders(self) -> dict[str, SourceFolder]:
+        """Return where each source lies, by its name, and whether all of the folder belongs to it."""
+        return {record.name: SourceFolder(record.root, record.whole) for record in self.source_records()}
+
     def source_records(self) -> list[SourceRecord]:
         """Return the sources, by name."""
         names = ", ".join(SOURCE_FIELDS)
-        return [SourceRecord(*row) for row in self.rows(f"SELECT {names} FROM sources ORDER BY name")]
+        rows = self.rows(f"SELECT {names} FROM sources ORDER BY name")
+        return [SourceRecord(**{**dict(row), "whole": bool(row["whole"])}) for row in rows]
 
     def epoch(self) -> int:
         """Return how often it was changed who may see what; 0: there are no groups, and never were."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, Self
 
-from pincite.store.records import DocumentRecord, FailureRecord, SourceRecord
+from pincite.store.records import DocumentRecord, FailureRecord, SourceFolder, SourceRecord
 
 __all__ = [
     "DOCUMENT_FIELDS",
@@ -43,9 +43,10 @@ __all__ = [
 # Documents and segments belong to a version, and live there from the generation `born` up to, not including, the
 # generation `died`. A segment's own files say which documents it holds, so a merge rewrites no row. What failed, the
 # sources, what was deleted when, and who may see what belong to all versions; the last is no part of a generation, so
-# that a grant that was taken back stays so, and every change of it makes the next `epoch` in meta. SQLite has no checksums of its own:
-# `checksum` is the CRC-32 of a row. A generation's row has sums over the documents that are alive, so that a commit
-# adds what it changes instead of reading all of them; they are added up again when an index is opened and verified.
+# that a grant that was taken back stays so, and every change of it makes the next `epoch` in meta. SQLite has no
+# checksums of its own: `checksum` is the CRC-32 of a row. A generation's row has sums over the documents that are
+# alive, so that a commit adds what it changes instead of reading all of them; they are added up again when an index is
+# opened and verified.
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE versions (
@@ -59,7 +60,8 @@ CREATE TABLE generations (
 ) STRICT;
 CREATE INDEX version_generations ON generations (version, number);
 CREATE TABLE sources (
-  name TEXT PRIMARY KEY, root TEXT NOT NULL, synced REAL, tried REAL, trouble TEXT NOT NULL DEFAULT ''
+  name TEXT PRIMARY KEY, root TEXT NOT NULL, whole INTEGER NOT NULL, synced REAL, tried REAL,
+  trouble TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE TABLE segments (
   id TEXT PRIMARY KEY, version INTEGER NOT NULL, chunks INTEGER NOT NULL, born INTEGER NOT NULL, died INTEGER
@@ -79,7 +81,7 @@ CREATE TABLE deletions (id TEXT PRIMARY KEY, generation INTEGER NOT NULL, checks
 CREATE TABLE access (id TEXT PRIMARY KEY, groups TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
 CREATE TABLE failures (
   id TEXT PRIMARY KEY, source TEXT, reason TEXT NOT NULL, message TEXT NOT NULL, attempts INTEGER NOT NULL,
-  first_failed REAL NOT NULL, last_failed REAL NOT NULL
+  first_failed REAL NOT NULL, last_failed REAL NOT NULL, metadata TEXT NOT NULL
 ) STRICT;
 """
 
@@ -235,10 +237,13 @@ def put_failures(
     now = time.time()
     connection.executemany("DELETE FROM failures WHERE id = ?", [(id,) for id in over])
     connection.executemany(
-        "INSERT INTO failures VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (id) DO UPDATE SET source = excluded.source,"
+        "INSERT INTO failures VALUES (?, ?, ?, ?, 1, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET source = excluded.source,"
         " reason = excluded.reason, message = excluded.message, attempts = attempts + 1,"
-        " last_failed = excluded.last_failed",
-        [(failure.id, failure.source, failure.reason, failure.message, now, now) for failure in failures],
+        " last_failed = excluded.last_failed, metadata = excluded.metadata",
+        [
+            (each.id, each.source, each.reason, each.message, now, now, json.dumps(each.metadata, ensure_ascii=False))
+            for each in failures
+        ],
     )
 
 
@@ -254,20 +259,20 @@ def put_access(
         put_meta(connection, {"epoch": (json.loads(found["value"]) if found else 0) + 1})
 
 
-def put_sources(connection: sqlite3.Connection, roots: Mapping[str, str]) -> None:
-    """Note where sources lie; what is known of them stays."""
+def put_sources(connection: sqlite3.Connection, folders: Mapping[str, SourceFolder]) -> None:
+    """Note where sources lie; what is known of them stays, and one that is whole stays so."""
     connection.executemany(
-        "INSERT INTO sources (name, root) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET root = excluded.root",
-        list(roots.items()),
+        "INSERT INTO sources (name, root, whole) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+        " root = excluded.root, whole = max(whole, excluded.whole)",
+        [(name, *folder) for name, folder in folders.items()],
     )
 
 
-def put_syncs(connection: sqlite3.Connection, troubles: Mapping[str, str]) -> None:
-    """Note that sources were compared with their folders, or what kept them from it; no trouble is a success."""
-    now = time.time()
+def put_syncs(connection: sqlite3.Connection, troubles: Mapping[str, str], looked: float) -> None:
+    """Note when sources were compared with their folders, or what kept them from it; no trouble is a success."""
     connection.executemany(
         "UPDATE sources SET tried = ?, trouble = ?, synced = CASE WHEN ? = '' THEN ? ELSE synced END WHERE name = ?",
-        [(now, trouble, trouble, now, name) for name, trouble in troubles.items()],
+        [(looked, trouble, trouble, looked, name) for name, trouble in troubles.items()],
     )
 
 

@@ -22,7 +22,7 @@ from pincite.store.preparing import (
     prepare_document,
     prepare_file,
 )
-from pincite.store.records import FailureRecord, PreparedDocument
+from pincite.store.records import FailureRecord, PreparedDocument, SourceFolder
 from pincite.store.sources import FoundFile, require_regular
 from pincite.store.writer import Writer
 from pincite.types import Document, TextEncoder
@@ -149,14 +149,14 @@ class Ingestion:
         self._only_new = only_new
         self._granted: dict[str, frozenset[str]] = {}
         self._progress = progress or (lambda done, id: None)
-        self._had_failed = {failure.id for failure in folder.catalog.failures()}
-        self._sources: dict[str, str] = {}
+        self._had_failed = {failure.id: failure for failure in folder.catalog.failures()}
+        self._sources: dict[str, SourceFolder] = {}
         self._pending: list[tuple[PreparedDocument, int, bool]] = []  # document, bytes, whether it is an update
         self._failures: list[FailureRecord] = []
         self._recovered: list[str] = []
         self._outcomes: list[DocumentOutcome] = []
 
-    def run(self, items: Iterable[FoundFile | Document], sources: dict[str, str]) -> IngestReport:
+    def run(self, items: Iterable[FoundFile | Document], sources: dict[str, SourceFolder]) -> IngestReport:
         """Take in documents. What was committed stays, however this ends."""
         self._sources = sources
         for item in items:
@@ -174,7 +174,9 @@ class Ingestion:
             keeps = self._only_new and (live is not None or had is not None)
             if had != self._groups and not keeps:
                 self._granted[item.id] = self._groups
-        metadata = self._metadata if self._metadata is not None else {} if live is None else live[1].metadata
+        failed = self._had_failed.get(item.id)
+        given = self._metadata if self._metadata is not None or failed is None else failed.metadata
+        metadata = given if given is not None else {} if live is None else live[1].metadata
         try:
             if isinstance(item, Document):
                 data, modified, extractor = document_bytes(item), None, GIVEN
@@ -197,7 +199,7 @@ class Ingestion:
                 )  # fmt: skip
         except ExtractionError as error:
             source = None if isinstance(item, Document) else item.source
-            self._failures.append(FailureRecord(item.id, source, error.reason, str(error)))
+            self._failures.append(FailureRecord(item.id, source, error.reason, str(error), metadata=given))
             self._outcomes.append(
                 DocumentOutcome(
                     item.id, "failed", reason=error.reason, message=str(error), serving=live is not None

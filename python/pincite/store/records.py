@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pincite.config import IndexConfig
 from pincite.types import Chunk, Section
@@ -14,6 +14,7 @@ __all__ = [
     "DocumentRecord",
     "FailureRecord",
     "PreparedDocument",
+    "SourceFolder",
     "SourceRecord",
     "StoredDocument",
     "VersionRecord",
@@ -121,6 +122,13 @@ class ChunkRecord:
     truncated_tokens: int
 
 
+class SourceFolder(NamedTuple):
+    """Where a source lies, and whether all of the folder belongs to it: see `SourceRecord`."""
+
+    root: str
+    whole: bool
+
+
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
     """A folder that documents come from.
@@ -128,6 +136,8 @@ class SourceRecord:
     Attributes
     ----------
     name, root : str
+    whole : bool
+        Whether all that lies in it belongs to the index; otherwise the files that were added by themselves.
     synced : float or None
         When its documents were last made equal to its files, in seconds since 1970; None: never.
     tried : float or None
@@ -138,6 +148,7 @@ class SourceRecord:
 
     name: str
     root: str
+    whole: bool
     synced: float | None
     tried: float | None
     trouble: str
@@ -157,6 +168,8 @@ class FailureRecord:
     attempts : int
     first_failed, last_failed : float
         Seconds since 1970.
+    metadata : dict or None
+        What it was given, for the next try.
     """
 
     id: str
@@ -166,6 +179,7 @@ class FailureRecord:
     attempts: int = 1
     first_failed: float = 0.0
     last_failed: float = 0.0
+    metadata: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

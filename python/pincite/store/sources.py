@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from pincite.errors import ExtractionError, InvalidInputError
-from pincite.store.records import DocumentRecord
+from pincite.store.records import DocumentRecord, SourceFolder
 
 __all__ = [
     "Discovery",
@@ -48,17 +48,17 @@ class Discovery:
         By id.
     ignored : list of (str, str)
         What was passed over, with the reason.
-    sources : dict of str to str
-        Folders by name, those that are new or have moved.
+    sources : dict of str to SourceFolder
+        By name, those that are new or have moved, or become whole.
     """
 
     files: list[FoundFile] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
-    sources: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, SourceFolder] = field(default_factory=dict)
 
 
 def discover(
-    paths: Iterable[Path], *, known: Mapping[str, str], index_folder: Path, name: str | None = None
+    paths: Iterable[Path], *, known: Mapping[str, SourceFolder], index_folder: Path, name: str | None = None
 ) -> Discovery:
     """Find the files at `paths`.
 
@@ -69,8 +69,8 @@ def discover(
     ----------
     paths : iterable of Path
         Files and folders.
-    known : mapping of str to str
-        The folders of the sources there are, by name.
+    known : mapping of str to SourceFolder
+        The sources there are, by name.
     index_folder : Path
         Where the index lies.
     name : str, optional
@@ -82,7 +82,8 @@ def discover(
         If a path does not exist, or another folder has the source's name already.
     """
     found = Discovery()
-    roots = {label: Path(root) for label, root in known.items()}
+    roots = {label: Path(folder.root) for label, folder in known.items()}
+    whole_ones = {roots[label] for label, folder in known.items() if folder.whole}
     files: dict[Path, None] = {}
     for path in paths:
         if not path.exists():
@@ -91,11 +92,17 @@ def discover(
         if _leads_out(path, whole, roots.values()):
             found.ignored.append((str(path), "a link out of the folder"))
             continue
-        root = whole if whole.is_dir() else whole.parent
-        if name is not None or not any(root.is_relative_to(other) for other in roots.values()):
-            label = _free_name((root.name or "root") if name is None else name, root, roots)
+        is_folder = whole.is_dir()
+        root = whole if is_folder else whole.parent
+        # A folder whose files were added one by one is no source of all that lies in it.
+        around = whole_ones if is_folder else {*roots.values()}
+        if name is not None or not any(root.is_relative_to(other) for other in around):
+            own = next((label for label, other in roots.items() if other == root), root.name or "root")
+            label = _free_name(own if name is None else name, root, roots)
             roots[label] = root
-            found.sources[label] = str(root)
+            found.sources[label] = SourceFolder(str(root), whole=is_folder)
+            if is_folder:
+                whole_ones.add(root)
         files.update(dict.fromkeys(_files(whole, index_folder.resolve(), found.ignored)))
     for file in files:
         label, root = _owner(file, roots)

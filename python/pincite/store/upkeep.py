@@ -13,7 +13,7 @@ from pincite.store.folder import IndexFolder
 from pincite.store.ingest import DocumentOutcome, Ingestion, IngestReport
 from pincite.store.preparing import document_bytes
 from pincite.store.progress import Progress, shown
-from pincite.store.records import FailureRecord
+from pincite.store.records import FailureRecord, SourceFolder
 from pincite.store.sources import FoundFile, discover, file_of_id, is_gone, missing_files
 from pincite.store.syncing import compare
 from pincite.store.writer import Writer
@@ -36,7 +36,7 @@ def add_documents(
     """Do what `KnowledgeBase.add` says."""
     started = time.perf_counter()
     with folder.writer() as writer:
-        found = discover(paths, known=folder.catalog.sources(), index_folder=folder.path, name=name)
+        found = discover(paths, known=folder.catalog.source_folders(), index_folder=folder.path, name=name)
         both = {file.id for file in found.files} & {each.id for each in documents}
         if both:
             raise InvalidInputError(f"a file and a document have the id {min(both)!r}; give each its own")
@@ -75,12 +75,18 @@ def sync_sources(
     progress: bool | Progress,
 ) -> IngestReport:
     """Do what `KnowledgeBase.sync` says. What is new comes in first, so an interruption never leaves less."""
-    started = time.perf_counter()
+    started, looked = time.perf_counter(), time.time()
     with folder.writer() as writer:
         roots = _roots(folder, sources)
         there = [root for root in roots.values() if root.is_dir()]
-        found = discover(there, known=folder.catalog.sources(), index_folder=folder.path)
-        found.files = [file for file in found.files if file.source in roots]
+        known = folder.catalog.source_folders()
+        # To look into a folder whose files were added one by one makes no source of all that lies in it.
+        looked_into = {name: SourceFolder(source.root, whole=True) for name, source in known.items()}
+        found = discover(there, known=looked_into, index_folder=folder.path)
+        own = {id for _, id in folder.documents.live_files()} | {failure.id for failure in folder.catalog.failures()}
+        found.files = [
+            file for file in found.files if file.source in roots and (known[file.source].whole or file.id in own)
+        ]
         report = _ingest(folder, writer, encoder, found.files, metadata, progress, groups=groups)
         compared = compare(roots, found, folder.documents.live_files(), allow_empty=allow_empty)
         gone_failures = [
@@ -90,7 +96,7 @@ def sync_sources(
         ]
         if roots:
             report.generation = _commit(
-                folder, writer, deleted=[*compared.gone, *gone_failures], syncs=compared.troubles
+                folder, writer, deleted=[*compared.gone, *gone_failures], syncs=compared.troubles, looked=looked
             )
     report.deleted = sorted(compared.gone)
     report.troubles = {name: trouble for name, trouble in compared.troubles.items() if trouble}

@@ -28,7 +28,7 @@ from pincite.store.catalog_rows import (
 from pincite.store.files import naming_refusals
 from pincite.store.lock import WriterLock
 from pincite.store.merging import segments_to_merge
-from pincite.store.records import DocumentRecord, FailureRecord, PreparedDocument
+from pincite.store.records import DocumentRecord, FailureRecord, PreparedDocument, SourceFolder
 from pincite.store.segment import Segment
 from pincite.store.snapshot import Snapshot
 from pincite.store.staging import Staged
@@ -85,8 +85,9 @@ class Writer:
         recovered: Iterable[str] = (),
         deleted: Iterable[str] = (),
         withdrawn: Iterable[str] = (),
-        sources: Mapping[str, str] | None = None,
+        sources: Mapping[str, SourceFolder] | None = None,
         syncs: Mapping[str, str] | None = None,
+        looked: float = 0.0,
         granted: Mapping[str, Iterable[str]] | None = None,
     ) -> int:
         """Make a new generation of the version that `before` is of, and return its number.
@@ -109,10 +110,12 @@ class Writer:
             Ids of documents that go, and of failures that are forgotten; those that are not there are passed over.
         withdrawn : iterable of str
             Ids of documents that go from this version alone: what failed, and who may see what, stays as it is.
-        sources : mapping of str to str, optional
-            Folders by name, to be remembered.
+        sources : mapping of str to SourceFolder, optional
+            By name, to be remembered.
         syncs : mapping of str to str, optional
             Sources that were compared with their folders, by name, each with the trouble that was met; '' is none.
+        looked : float
+            When that was begun, in seconds since 1970.
         granted : mapping of str to iterable of str, optional
             The groups that may see documents, by id.
         """
@@ -130,7 +133,7 @@ class Writer:
             if over or failed or sources or syncs:
                 put_failures(connection, failed, over=over)
                 put_sources(connection, sources or {})
-                put_syncs(connection, syncs or {})
+                put_syncs(connection, syncs or {}, looked)
                 put_meta(connection, {"noted": noted_checksum(connection)})
         return self._catalog.last_generation()
 
