@@ -163,7 +163,7 @@ def tidy(session: nox.Session) -> None:
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """Look for leaks and stale answers (half an hour): nox -s soak -- permissions|revocations [COUNT]."""
+    """Look for leaks and stale answers (an hour at most): nox -s soak -- permissions|revocations [COUNT]."""
     session.install(".[test]")
     session.run("python", "-m", "soaks", *session.posargs, env={"PYTHONPATH": "tests"})
 

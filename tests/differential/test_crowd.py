@@ -1,7 +1,11 @@
-"""Ten thousand questions of askers with up to 50 of 200 groups, amid a random history."""
+"""Ten thousand questions of askers with up to 50 of 200 groups, amid a random history.
+
+`nox -s soak -- permissions` asks a million and looks through everything that comes back; here it asks a few.
+"""
 
 from __future__ import annotations
 
+import math
 import random
 import shutil
 from dataclasses import replace
@@ -11,6 +15,7 @@ import pytest
 
 from crowd import Crowd, told
 from small_index import opened
+from soaks import permissions
 
 pytestmark = pytest.mark.slow
 
@@ -47,3 +52,10 @@ def test_ten_thousand_questions_are_answered_as_by_an_index_of_what_is_seen(memo
     assert len(kinds) >= 8
     assert min(sizes) < 10 < 60 < max(sizes)
     assert {1, 2, 3} <= segments
+
+
+def test_nothing_of_what_is_hidden_comes_back_by_any_way():
+    outcome = permissions.run(480, seed=1, until=math.inf)
+    assert outcome.findings == []
+    assert outcome.counts["questions"] == 480
+    assert outcome.counts["asked again of nobody"] > 10

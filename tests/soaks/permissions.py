@@ -1,10 +1,10 @@
 """Questions by the million; in all that comes back, nothing is of a document that the asker may not see.
 
 Every document has a word of its own (`crowd.MARKER`) in its id, title, URI, metadata, headings and sentences. All that
-a question gives is looked through for such words: results, citations, contexts, passages, their JSON and `repr`, errors
-with what caused them, log records, warnings, standard output and error, what the command line prints, and what the
-reranker is given to read. Documents come, change, go and change hands all the while; the same askers come back, on two
-handles with what those remember.
+a question gives is looked through for such words: results, citations, contexts, passages, their JSON, pickle and
+`repr`, errors with what caused them, log records, warnings, standard output and error, what the command line prints,
+and what the reranker is given to read. Documents come, change, go and change hands all the while; the same askers come
+back, on two handles with what those remember.
 
 A question may itself name a document. Its words come back with the answer, so that they prove nothing; instead the same
 question about a document that never was has to give the same answer.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import pickle
 import random
 import re
 import time
@@ -155,6 +156,7 @@ class Soak:
         if context is not None:
             yield "context", json.dumps(context.to_dict()) + repr(context)
         if self.chance.random() < 0.1:
+            yield "pickle", pickle.dumps(result).decode("latin-1")
             for wrong in ({"k": 0}, {"where": f"{options.get('where')} and ("}, {"groups": None}, {"groups": "crew"}):
                 yield "error", said(lambda wrong=wrong: kb.search(question.text, **{"groups": asker, **wrong}))
             yield "error", said(lambda: kb.citations(result))
