@@ -1,6 +1,6 @@
 """Every check by name: ``nox -l`` lists them, ``nox -s lint types cpp`` runs some.
 
-The sessions that `.ci/run` calls are quick. The others (sanitizers, fuzz, tidy, bench, studies) are run by hand;
+The sessions that `.ci/run` calls are quick. The others (sanitizers, fuzz, tidy, soak, bench, studies) are run by hand;
 their last figures stand in bench/README.md, docs/checks.md and docs/evaluation.md.
 """
 
@@ -159,6 +159,13 @@ def tidy(session: nox.Session) -> None:
     session.install(*group("tidy"))
     build = configure(session, "tidy", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
     session.run("clang-tidy", "-p", build, "--quiet", *[path for path in CPP if path.startswith("cpp/src")])
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """Look for leaks and stale answers (an hour at most): nox -s soak -- permissions|revocations [COUNT]."""
+    session.install(".[test]")
+    session.run("python", "-m", "soaks", *session.posargs, env={"PYTHONPATH": "tests"})
 
 
 @nox.session

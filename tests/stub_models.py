@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -45,8 +46,8 @@ class StubEncoder:
             words = text.lower().split()
             truncated[i] = max(0, len(words) + 2 - self.window_tokens)
             for word in [*words[: self.window_tokens - 2], "$"]:
-                digest = hashlib.sha256(f"{self._seed}{word.strip('.,?!')}".encode()).digest()
-                vectors[i, digest[0] % self.dim] += 1 if digest[1] % 2 else -1
+                place, sign = _hashed(f"{self._seed}{word.strip('.,?!')}")
+                vectors[i, place % self.dim] += sign
             if not vectors[i].any():
                 vectors[i, 0] = 1
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -54,6 +55,12 @@ class StubEncoder:
         if progress is not None:
             progress(len(texts))
         return Encoded(vectors, truncated, np.zeros(len(texts), dtype=np.int64))
+
+
+@lru_cache(maxsize=1 << 16)
+def _hashed(word: str) -> tuple[int, int]:
+    digest = hashlib.sha256(word.encode()).digest()
+    return digest[0], 1 if digest[1] % 2 else -1
 
 
 class StubReranker:

@@ -41,6 +41,21 @@ with opened(sys.argv[1], encoder=SlowEncoder()) as kb:
 """
 )
 
+CHANGE = (
+    SLOW
+    + """
+class Waiting(SlowEncoder):
+    def encode_batch(self, texts, *, progress=None):
+        if any(sys.argv[2] in text for text in texts):
+            print("reached", flush=True)
+            time.sleep(60)
+        return super().encode_batch(texts, progress=progress)
+from small_index import opened
+with opened(sys.argv[1] + "/kb", create=False, encoder=Waiting()) as kb:
+    kb.add(sys.argv[1] + "/docs", progress=False)
+"""
+)
+
 COMMAND = (
     SLOW
     + """
@@ -98,6 +113,40 @@ def test_an_interrupted_add_keeps_whole_batches(memory_path, fresh, how, after, 
         assert contents(kb) == fresh
         assert kb.ledger().balanced
     assert not [entry for entry in (memory_path / "kb" / "segments").iterdir() if entry.name.startswith(UNFINISHED)]
+
+
+@pytest.mark.parametrize("before", [[], ["a"]], ids=["b changed", "a and b changed"])
+def test_a_document_that_was_being_changed_is_changed_by_the_same_call(memory_path, before):
+    """Case D03: A, B and C are indexed, B changes, a kill after A; then B is new and A is not done again."""
+    docs = memory_path / "docs"
+    docs.mkdir()
+    texts = {name: f"# {name}\n\nAn old {name} rope.\n" for name in "abc"}
+    write(docs, texts)
+    with opened(memory_path / "kb") as kb:
+        kb.add(docs, progress=False)
+    texts |= {name: f"# {name}\n\nA new {name} sail.\n" for name in [*before, "b"]}
+    write(docs, texts)
+    process = start(CHANGE, memory_path, "new b", 1)
+    assert "reached\n" in iter(process.stdout.readline, "")
+    process.kill()
+    process.communicate(timeout=60)
+    encoder = StubEncoder()
+    with opened(memory_path / "kb", create=False, encoder=encoder) as kb:
+        assert kb.resolve("docs/b.md").quote == "# b\n\nAn old b rope.\n"
+        assert kb.resolve("docs/a.md").quote == texts["a"]
+        kb.encoder()
+        encoded = encoder.n_encoded
+        report = kb.add(docs, progress=False)
+        assert [outcome.state for outcome in report.documents] == ["unchanged", "updated", "unchanged"]
+        assert encoder.n_encoded - encoded == 1
+        assert {name: kb.resolve(f"docs/{name}.md").quote for name in texts} == texts
+        assert "old b" not in str([hit.content for hit in kb.search("old b rope", max_distance=None, k=9)])
+        assert kb.ledger().balanced
+
+
+def write(folder, texts):
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def test_an_interrupted_command_says_how_to_go_on(memory_path):

@@ -338,6 +338,9 @@ def test_documents_are_cited_apart_whatever_they_are_called(tmp_path):
             assert passage.integrity == "ok"
         with pytest.raises(InvalidInputError, match="'one', 'two'"):
             kb.resolve("http://w/x#char=0,4")
+        kb.add(pincite.Document(id="last", uri="http://w/x", text="Text about weasels."), progress=False)
+        with pytest.raises(InvalidInputError, match="'last', 'one', 'two'"):  # by id, not as they came
+            kb.resolve("http://w/x")
 
 
 def test_no_document_can_pass_for_another_source_in_the_prompt(tmp_path):

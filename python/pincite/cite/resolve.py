@@ -87,7 +87,10 @@ def resolve_uri(uri: str, *, folder: IndexFolder, ids: list[str], may_see: Calla
     document, fragment = parse_uri(uri)
     names = [*folder.documents.live_ids(document), document, unquote(document), *ids]
     places = map(folder.find, dict.fromkeys(names))
-    found = [place for place in places if place is not None and may_see(place[0].id)]
+    found = sorted(
+        (place for place in places if place is not None and may_see(place[0].id)),
+        key=lambda place: place[0].id,  # by id, so that it does not show which was indexed first
+    )
     if not found:
         raise PassageNotFoundError(f"the index has no document {document!r}; `pincite ledger` lists those it has")
     md5 = None if fragment is None else fragment.md5

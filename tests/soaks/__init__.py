@@ -1,0 +1,1 @@
+"""Long runs by hand, ``nox -s soak -- permissions`` or ``revocations``, that no change can wait for."""
