@@ -3,6 +3,7 @@
 #include "common.hpp"
 #include "hit_columns.hpp"
 #include "pincite/error.hpp"
+#include "pincite/flat.hpp"
 #include "pincite/hnsw.hpp"
 #include "register.hpp"
 #include "vector_search.hpp"
@@ -92,6 +93,15 @@ void register_hnsw(py::module_& module) {
           arg("vectors").noconvert(), py::kw_only(), arg("m"), arg("ef_construction"), arg("seed"),
           arg("threads"), arg("normalize"))
       .def_static(
+          "over",
+          [](const FlatIndex& flat, std::size_t m, std::size_t ef_construction, std::uint64_t seed,
+             std::size_t threads) {
+            const py::gil_scoped_release release;  // pure: shares the rows, which never change
+            return std::make_shared<HnswIndex>(
+                HnswIndex::build(flat.shared_vectors(), {m, ef_construction, seed, threads}));
+          },
+          arg("flat"), py::kw_only(), arg("m"), arg("ef_construction"), arg("seed"), arg("threads"))
+      .def_static(
           "load",
           [](const std::string& path, bool verify) {
             const py::gil_scoped_release release;
@@ -103,6 +113,21 @@ void register_hnsw(py::module_& module) {
           [](const HnswIndex& self, const std::string& path) {
             const py::gil_scoped_release release;
             self.save(path_from(path));
+          },
+          arg("path"))
+      .def_static(
+          "load_graph",
+          [](const std::string& path, const FlatIndex& flat, bool verify) {
+            const py::gil_scoped_release release;
+            return std::make_shared<HnswIndex>(
+                HnswIndex::load_graph(path_from(path), flat.shared_vectors(), verify));
+          },
+          arg("path"), arg("flat"), py::kw_only(), arg("verify"))
+      .def(
+          "save_graph",
+          [](const HnswIndex& self, const std::string& path) {
+            const py::gil_scoped_release release;
+            self.save_graph(path_from(path));
           },
           arg("path"))
       .def("search", search, arg("query").noconvert(), py::kw_only(), arg("k"), arg("ef"), arg("allowed"),

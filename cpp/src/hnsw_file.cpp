@@ -1,8 +1,10 @@
-// The sections of an "hnsw" file: meta, vectors and the five arrays of the graph. The checksums say that a
-// file is what was written, not who wrote it, so every number that is used as an index is checked as well.
+// The sections of an "hnsw" file: meta, vectors and the five arrays of the graph; an "hnsw-graph" file has no
+// vectors. The checksums say that a file is what was written, not who wrote it, so every number that is used
+// as an index is checked as well.
 #include <algorithm>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "pincite/envelope.hpp"
 #include "pincite/error.hpp"
@@ -53,16 +55,27 @@ void check_links(const Envelope& envelope, const HnswGraph& graph, std::size_t t
 
 }  // namespace
 
-void HnswIndex::save(const std::filesystem::path& path) const {
+void HnswIndex::save(const std::filesystem::path& path) const { write(path, true); }
+void HnswIndex::save_graph(const std::filesystem::path& path) const { write(path, false); }
+
+HnswIndex HnswIndex::load(const std::filesystem::path& path, bool verify) {
+  return read(path, nullptr, verify);
+}
+HnswIndex HnswIndex::load_graph(const std::filesystem::path& path, std::shared_ptr<const Vectors> vectors,
+                                bool verify) {
+  return read(path, std::move(vectors), verify);
+}
+
+void HnswIndex::write(const std::filesystem::path& path, bool with_vectors) const {
   const Meta meta{vectors_->size(),
                   vectors_->dim(),
                   static_cast<std::uint32_t>(m_),
                   static_cast<std::uint32_t>(ef_construction_),
                   graph_.entry,
                   static_cast<std::uint32_t>(repairs_)};
-  EnvelopeWriter writer("hnsw");
+  EnvelopeWriter writer(with_vectors ? "hnsw" : "hnsw-graph");
   writer.add("meta", std::span(&meta, 1));
-  writer.add("vectors", vectors_->values());
+  if (with_vectors) writer.add("vectors", vectors_->values());
   writer.add("base_offsets", graph_.base_offsets);
   writer.add("base_links", graph_.base_links);
   writer.add("upper_lists", graph_.upper_lists);
@@ -71,8 +84,10 @@ void HnswIndex::save(const std::filesystem::path& path) const {
   writer.write(path);
 }
 
-HnswIndex HnswIndex::load(const std::filesystem::path& path, bool verify) {
-  const std::shared_ptr<const Envelope> envelope = Envelope::open(path, "hnsw", verify);
+HnswIndex HnswIndex::read(const std::filesystem::path& path, std::shared_ptr<const Vectors> shared,
+                          bool verify) {
+  const std::shared_ptr<const Envelope> envelope =
+      Envelope::open(path, shared == nullptr ? "hnsw" : "hnsw-graph", verify);
   const auto meta = envelope->value<Meta>("meta");
   if (meta.size > 0xFFFFFFFFU || meta.dim == 0 || meta.dim > 0xFFFFFFFFU || meta.m < 2 || meta.m > 128 ||
       (meta.size == 0 ? meta.entry != 0 : meta.entry >= meta.size)) {
@@ -80,9 +95,16 @@ HnswIndex HnswIndex::load(const std::filesystem::path& path, bool verify) {
                      " dimensions, m = " + std::to_string(meta.m) + " and the entry point " +
                      std::to_string(meta.entry));
   }
+  if (shared == nullptr) {
+    shared = Vectors::view(envelope->values<float>("vectors", meta.size * meta.dim),
+                           static_cast<std::size_t>(meta.dim), envelope);
+  } else if (meta.size != shared->size() || meta.dim != shared->dim()) {
+    envelope->refuse("its graph is over " + std::to_string(meta.size) + " vectors of " +
+                     std::to_string(meta.dim) + " dimensions, given were " + std::to_string(shared->size()) +
+                     " of " + std::to_string(shared->dim()));
+  }
   HnswIndex out;
-  out.vectors_ = Vectors::view(envelope->values<float>("vectors", meta.size * meta.dim),
-                               static_cast<std::size_t>(meta.dim), envelope);
+  out.vectors_ = std::move(shared);
   out.m_ = meta.m;
   out.ef_construction_ = meta.ef_construction;
   out.repairs_ = meta.repairs;

@@ -86,6 +86,23 @@ TEST_CASE("hnsw: a saved index answers as before") {
   std::filesystem::remove(path);
 }
 
+TEST_CASE("hnsw: a graph that is saved alone answers as before, over the same vectors") {
+  const auto rows = random_rows(300, 6);
+  const HnswIndex index = HnswIndex::build(rows, {});
+  const auto path = std::filesystem::temp_directory_path() / "pincite_test_hnsw_graph";
+  index.save_graph(path);
+  const auto queries = random_rows(5, 7);
+  {
+    const HnswIndex loaded = HnswIndex::load_graph(path, rows);
+    CHECK(&loaded.vectors() == rows.get());
+    CHECK(equal(index.search(queries->values(), 10, 40, nullptr, 1, HnswPath::graph),
+                loaded.search(queries->values(), 10, 40, nullptr, 1, HnswPath::graph)));
+  }
+  CHECK_THROWS_AS((void)HnswIndex::load_graph(path, random_rows(299, 6)), pincite::IndexCorruptError);
+  CHECK_THROWS_AS((void)HnswIndex::load(path), pincite::IncompatibleIndexError);
+  std::filesystem::remove(path);
+}
+
 TEST_CASE("hnsw: nothing and one") {
   const auto query = random_rows(1, 8);
   CHECK(HnswIndex::build(random_rows(0, 9), {}).search(query->values(), 3, 40)[0].hits.empty());

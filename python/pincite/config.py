@@ -31,6 +31,10 @@ class IndexConfig:
         How text becomes terms: see `pincite.BM25Index.build`.
     stemmer : str or None, default "english"
         A Snowball algorithm, or None.
+    graph_from : int or None, default None
+        Segments of at least so many chunks get an HNSW graph when they are written, by which the dense leg then finds
+        nearly all of the nearest chunks instead of all. With it, an index that was changed need not answer as one that
+        was built afresh. A question with groups or a condition never goes by a graph. None: no graphs.
     """
 
     strategy: str = "structural"
@@ -38,6 +42,7 @@ class IndexConfig:
     overlap: int | None = None
     analyzer: str = "unicode"
     stemmer: str | None = "english"
+    graph_from: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name."""

@@ -160,6 +160,8 @@ def _check_config(config: IndexConfig) -> None:
     """Raise what is wrong with it, before anything is written."""
     chunk("x", strategy=config.strategy, target=config.target, overlap=config.overlap)
     BM25Index.build([], analyzer=config.analyzer, stemmer=config.stemmer)
+    if config.graph_from is not None:
+        integer(config.graph_from, "graph_from", at_least=1)
 
 
 def restore(file: str | os.PathLike[str], path: str | os.PathLike[str], *, keep_grants: bool = False) -> RestoreReport:

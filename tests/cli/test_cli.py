@@ -282,6 +282,7 @@ def test_how_old_is_stale_is_asked_for(kb, capsys):
         (["cite", "KB", "docs/pumps.md#page=1"], "char=START,END"),
         (["index", "missing", "--into", "KB"], "nothing at missing"),
         (["index", "KB", "--into", "KB", "--strategy", "E"], "was built with --strategy structural"),
+        (["index", "KB", "--into", "KB", "--graph-from", "9"], "was built without --graph-from, given was 9"),
         (["models", "verify", "no/such"], "no/such"),
     ],
 )

@@ -148,6 +148,22 @@ def test_one_query_and_several_have_their_own_shapes(tmp_path):
     assert repr(loaded) == "<HnswIndex of 3 vectors, dim 2, m 16>"
 
 
+@pytest.mark.parametrize("storage", ["float32", "int8"])
+def test_a_graph_over_an_exact_index_is_that_of_its_rows(tmp_path, storage):
+    rows = unit_rows(900, 16, 4)
+    whole, flat = pincite.HnswIndex.build(rows, seed=3), pincite.FlatIndex.build(rows, storage=storage)
+    pincite.HnswIndex.over(flat, seed=3).save_graph(tmp_path / "graph")
+    loaded = pincite.HnswIndex.load_graph(tmp_path / "graph", flat)
+    assert loaded.vectors.ctypes.data == flat.vectors.ctypes.data  # shared, not copied
+    for ours, theirs in zip(loaded._index.graph(), whole._index.graph(), strict=True):
+        assert np.array_equal(ours, theirs)
+    for path in ("graph", "exact"):
+        for ours, theirs in zip(loaded._search(rows[:20], path=path), whole._search(rows[:20], path=path), strict=True):
+            assert np.array_equal(ours, theirs)
+    with pytest.raises(InvalidInputError, match="flat is of type ndarray, wanted a FlatIndex"):
+        pincite.HnswIndex.over(rows)
+
+
 def test_an_empty_index_answers_nothing(tmp_path):
     pincite.HnswIndex.build(np.empty((0, 4), np.float32)).save(tmp_path / "index")
     index = pincite.HnswIndex.load(tmp_path / "index")

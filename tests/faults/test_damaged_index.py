@@ -7,21 +7,22 @@ import sqlite3
 
 import pytest
 
+import pincite
 from pincite.errors import IndexCorruptError, IndexNotFoundError, PinciteError, StorageError
 from pincite.store import merging
 from small_index import answers, document, opened
 
 FLIPS, CUTS = 200, 50
 FILES = ["catalog.sqlite", "writer.lock", *(f"segments/{n}/{name}.pin" for n in (0, 1)
-                                            for name in ("texts", "spans", "bm25", "vectors"))]  # fmt: skip
+                                            for name in ("texts", "spans", "bm25", "vectors", "graph"))]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """Two segments, one with a document that was replaced, and one document that failed."""
+    """Two segments with graphs, one with a document that was replaced, and one document that failed."""
     folder = tmp_path_factory.mktemp("sound")
     (folder / "logo.png").write_bytes(b"\x89PNG")
-    with opened(folder / "kb") as kb:
+    with opened(folder / "kb", config=pincite.IndexConfig(graph_from=1)) as kb:
         kb.add([document(number) for number in range(6)], progress=False)
         kb.add([folder / "logo.png", document(0, version=1), document(7)], progress=False)
     return folder / "kb"

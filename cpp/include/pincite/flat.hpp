@@ -49,6 +49,7 @@ class FlatIndex {
                                          const Kernel& kernel = default_kernel()) const;
 
   [[nodiscard]] const Vectors& vectors() const noexcept { return *vectors_; }
+  [[nodiscard]] std::shared_ptr<const Vectors> shared_vectors() const noexcept { return vectors_; }
   [[nodiscard]] Storage storage() const noexcept { return storage_; }
 
  private:

@@ -75,6 +75,11 @@ class HnswIndex {
   [[nodiscard]] static HnswIndex load(const std::filesystem::path& path, bool verify = true);
   void save(const std::filesystem::path& path) const;
 
+  /// The same for a file that holds the graph alone: its rows are `vectors`, which another file holds.
+  [[nodiscard]] static HnswIndex load_graph(const std::filesystem::path& path,
+                                            std::shared_ptr<const Vectors> vectors, bool verify = true);
+  void save_graph(const std::filesystem::path& path) const;
+
   /// Answers the checked queries (row after row) on up to `threads` threads. `allowed` speaks about all rows.
   /// An answer has min(k, allowed rows) hits. Throws InvalidInputError when k, ef or threads is 0.
   [[nodiscard]] std::vector<HnswAnswer> search(std::span<const float> queries, std::size_t k, std::size_t ef,
@@ -89,6 +94,11 @@ class HnswIndex {
 
  private:
   HnswIndex() = default;
+  void write(const std::filesystem::path& path, bool with_vectors) const;
+  // `shared`: the vectors of a file that holds none; nullptr where it holds them.
+  [[nodiscard]] static HnswIndex read(const std::filesystem::path& path,
+                                      std::shared_ptr<const Vectors> shared, bool verify);
+
   std::shared_ptr<const Vectors> vectors_;
   HnswGraph graph_;
   std::size_t m_ = default_m;

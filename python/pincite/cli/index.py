@@ -25,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--strategy", help=f"how a new index cuts documents: structural, or A to F (default: {defaults.strategy})"
     )
     parser.add_argument("--target", type=int, help=f"a new index's size of a chunk (default: {defaults.target})")
+    parser.add_argument(
+        "--graph-from", type=int, metavar="N", help="give a new index's segments of N chunks or more a graph"
+    )
     parser.add_argument("--encoder", metavar="NAME_OR_PATH", help="a new index's embedding model")
     parser.add_argument(
         "--groups", type=groups_of, metavar="A,B", help="who may see the documents (default: who might before)"
@@ -59,15 +62,17 @@ def run(given: argparse.Namespace) -> int:
 
 def _opened(given: argparse.Namespace) -> pincite.KnowledgeBase:
     """Open the index, or make it once it is sure that there are settings and a model to make it with."""
-    settings = {name: getattr(given, name) for name in ("strategy", "target") if getattr(given, name) is not None}
+    names = ("strategy", "target", "graph_from")
+    settings = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
     if (Path(given.into) / "catalog.sqlite").exists():
         kb = pincite.open(given.into, encoder=given.encoder, report=tell)
         for name, value in settings.items():
             own = getattr(kb.config, name)
             if value != own:
+                option = f"--{name.replace('_', '-')}"
                 raise InvalidInputError(
-                    f"{given.into} was built with --{name} {own}, given was {value}; leave --{name} out, or make "
-                    "another index"
+                    f"{given.into} was built {f'with {option} {own}' if own is not None else f'without {option}'}, "
+                    f"given was {value}; leave {option} out, or make another index"
                 )
         return kb
     encoder = pincite.Encoder.load(given.encoder or DEFAULT_ENCODER, report=tell)

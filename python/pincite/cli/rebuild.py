@@ -13,7 +13,7 @@ from pincite.errors import counted
 HELP = "cut, index and embed all documents anew beside what serves; swap lets the result serve"
 EXAMPLE = "pincite rebuild kb --strategy E --target 1024"
 
-SETTINGS = ("strategy", "target", "overlap", "analyzer", "stemmer")
+SETTINGS = ("strategy", "target", "overlap", "analyzer", "stemmer", "graph_from")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overlap", type=int, help="what is embedded of the preceding chunk (default: as it is)")
     parser.add_argument("--analyzer", help="how text becomes terms: unicode or ascii (default: as it is)")
     parser.add_argument("--stemmer", help="a Snowball algorithm, or none (default: as it is)")
+    parser.add_argument(
+        "--graph-from", type=int, metavar="N", help="give segments of N chunks or more a graph (default: as it is)"
+    )
     parser.add_argument("--encoder", "--model", metavar="NAME_OR_PATH", help="the embedding model (default: as it is)")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     add_json(parser)

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from pincite import _core
 from pincite.core.arguments import flag, integer, path_text
 from pincite.core.arrays import FloatArray, IdArray, as_allowed, as_vectors, axes
+from pincite.core.flat import FlatIndex
 from pincite.core.saved_index import SavedIndex
+from pincite.errors import InvalidInputError
 
 __all__ = ["HnswBatch", "HnswIndex"]
 
@@ -111,6 +113,34 @@ class HnswIndex(SavedIndex[_core.HnswIndex]):
                 normalize=flag(normalize, "normalize"),
             )
         )
+
+    @classmethod
+    def over(cls, flat: FlatIndex, *, m: int = 16, ef_construction: int = 64, seed: int = 0, threads: int = 1) -> Self:
+        """Build an index over the rows of an exact one. They are shared, not copied.
+
+        Takes the parameters of `build`, and raises what it raises of them.
+        """
+        return cls._of(
+            _core.HnswIndex.over(
+                _rows_of(flat),
+                m=integer(m, "m", at_least=2),
+                ef_construction=integer(ef_construction, "ef_construction", at_least=1),
+                seed=integer(seed, "seed", at_least=0, at_most=2**32 - 1),
+                threads=integer(threads, "threads", at_least=1),
+            )
+        )
+
+    def save_graph(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph without its vectors, for where a `FlatIndex` of them is kept; as `save` otherwise."""
+        self._index.save_graph(path_text(path))
+
+    @classmethod
+    def load_graph(cls, path: str | os.PathLike[str], flat: FlatIndex, *, verify: bool = True) -> Self:
+        """Open what `save_graph` wrote, over the rows of an exact index, which has to hold the same in the same order.
+
+        Raises what `load` raises, `IndexCorruptError` also where the rows are not as many, or of another dimension.
+        """
+        return cls._of(_core.HnswIndex.load_graph(path_text(path), _rows_of(flat), verify=flag(verify, "verify")))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
@@ -247,3 +277,9 @@ class HnswIndex(SavedIndex[_core.HnswIndex]):
     def m(self) -> int:
         """Links a row gets on each upper level."""
         return self._index.m
+
+
+def _rows_of(flat: FlatIndex) -> _core.FlatIndex:
+    if not isinstance(flat, FlatIndex):
+        raise InvalidInputError(f"flat is of type {type(flat).__name__}, wanted a FlatIndex")
+    return flat._index

@@ -16,6 +16,10 @@ from pincite.store.snapshot import RowKey, Snapshot
 
 __all__ = ["Leg", "bm25_leg", "dense_leg", "fuse", "measure_distances"]
 
+GRAPH_EF = 200
+"""How many candidates a graph's search keeps, or four times as many as are wanted where that is more. With only as many
+as are wanted, one question in ten lost more than a fifth of its nearest 50 (docs/adr/012-graphs-in-segments.md)."""
+
 FloatArray = npt.NDArray[np.float32]
 Rows = Sequence[npt.NDArray[np.bool_]]
 
@@ -40,12 +44,28 @@ def bm25_leg(snapshot: Snapshot, question: str, k: int, *, rows: Rows | None = N
 
 
 def dense_leg(snapshot: Snapshot, vector: FloatArray, k: int, *, rows: Rows | None = None) -> Leg:
-    """Rank by cosine; every row that may be found is compared."""
-    found = [
-        segment.vectors.search(vector, k=k, allowed=each)
-        for segment, each in zip(snapshot.segments, snapshot.visible if rows is None else rows, strict=True)
-    ]
-    return Leg("dense", "exact scan", _best(snapshot, found, k))
+    """Rank by cosine: by the graphs of the segments that have one, elsewhere by comparing every row that may be found.
+
+    A graph leads through rows that may not be found, so what it finds owes something to them. Therefore only a search
+    of everything that is alive goes by graphs.
+    """
+    by_graph = 0
+    found = []
+    for segment, each in zip(snapshot.segments, snapshot.visible if rows is None else rows, strict=True):
+        if segment.graph is None or rows is not None or snapshot.restricted:
+            found.append(segment.vectors.search(vector, k=k, allowed=each))
+        else:
+            answer = segment.graph.search_batch(vector[np.newaxis], k=k, ef=max(GRAPH_EF, 4 * k), allowed=each)
+            filled = int(answer.counts[0])
+            found.append((answer.ids[0, :filled], answer.scores[0, :filled]))
+            by_graph += not answer.exact[0]
+    return Leg("dense", _path(by_graph, len(snapshot.segments)), _best(snapshot, found, k))
+
+
+def _path(by_graph: int, segments: int) -> str:
+    if not by_graph:
+        return "exact scan"
+    return "graph" if by_graph == segments else f"graph in {by_graph} of {segments} segments, exact scan in the others"
 
 
 def fuse(snapshot: Snapshot, legs: Iterable[Leg], *, rrf_k: int) -> dict[RowKey, float]:

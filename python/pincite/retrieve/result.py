@@ -109,7 +109,7 @@ class LegPlan:
     ----------
     name : str
     path : str
-        What was run: "inverted index" or "exact scan".
+        What was run: "inverted index", "exact scan", "graph", or "graph in 1 of 3 segments, exact scan in the others".
     segments, rows : int
         What it ran over.
     found : int

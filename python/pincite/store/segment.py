@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pincite.config import IndexConfig
 from pincite.core.bm25 import BM25Index
 from pincite.core.flat import FlatIndex
+from pincite.core.hnsw import HnswIndex
 from pincite.errors import IndexCorruptError
 from pincite.store.files import sync_folder
 from pincite.store.records import PreparedDocument
@@ -24,6 +25,10 @@ __all__ = ["Segment", "write_segment"]
 
 UNFINISHED = ".unfinished-"
 """How the name of a segment's folder begins until all its files are on disk."""
+
+EF_CONSTRUCTION = 128
+"""Twice the core's default: it takes twice as long once, and the worst questions find most of their nearest instead of
+next to none (docs/adr/012-graphs-in-segments.md)."""
 
 
 class Segment:
@@ -38,6 +43,8 @@ class Segment:
         Row i is chunk i, indexed by its embedded text.
     vectors : FlatIndex
         Row i is the vector of chunk i.
+    graph : HnswIndex or None
+        Over the same vectors, where the segment was written with one.
     """
 
     def __init__(self, folder: Path, *, verify: bool = True) -> None:
@@ -47,6 +54,9 @@ class Segment:
         self.spans = Spans.open(folder / "spans.pin", verify=verify)
         self.bm25 = BM25Index.load(folder / "bm25.pin", verify=verify)
         self.vectors = FlatIndex.load(folder / "vectors.pin", verify=verify)
+        self.graph = (
+            HnswIndex.load_graph(folder / "graph.pin", self.vectors, verify=verify) if self.spans.has_graph else None
+        )
         sizes = {"spans.pin": len(self.spans), "bm25.pin": len(self.bm25), "vectors.pin": len(self.vectors)}
         if len(set(sizes.values())) > 1 or len(self.texts) != len(self.spans.documents):
             raise IndexCorruptError(f"{folder}: its files do not belong together; chunks by file: {sizes}")
@@ -113,15 +123,19 @@ def write_segment(
     vectors : (n, dim) float32 array
         One unit vector a chunk, in the order of documents and chunks.
     """
+    has_graph = config.graph_from is not None and len(vectors) >= config.graph_from
     name = uuid.uuid4().hex
     unfinished = folder / (UNFINISHED + name)
     try:
         unfinished.mkdir()
         CanonicalTexts.write(unfinished / "texts.pin", [document.text for document in documents], stamp=stamp)
-        Spans.write(unfinished / "spans.pin", documents, rows, stamp=stamp)
+        Spans.write(unfinished / "spans.pin", documents, rows, has_graph=has_graph, stamp=stamp)
         texts = [chunk.embedded_text for document in documents for chunk in document.chunks]
         BM25Index.build(texts, analyzer=config.analyzer, stemmer=config.stemmer).save(unfinished / "bm25.pin")
-        FlatIndex.build(vectors, storage="int8").save(unfinished / "vectors.pin")
+        flat = FlatIndex.build(vectors, storage="int8")
+        flat.save(unfinished / "vectors.pin")
+        if has_graph:
+            HnswIndex.over(flat, ef_construction=EF_CONSTRUCTION).save_graph(unfinished / "graph.pin")
         sync_folder(unfinished)
         unfinished.rename(folder / name)
         sync_folder(folder)

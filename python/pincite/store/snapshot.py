@@ -96,9 +96,13 @@ class Snapshot:
         How many rows of each segment are alive.
     bm25 : BM25Collection
         The segments' postings as one index over the rows that are alive.
+    restricted : bool
+        Whether chunks that are alive are hidden: a graph, which leads through them, must not be asked then.
     totals : dict of str to int
         Documents, chunks and failed documents.
     """
+
+    restricted = False
 
     def __init__(
         self,
@@ -232,6 +236,7 @@ class Snapshot:
         """
         mask = self._known_fields().those(may_see)
         rest = copy(self)
+        rest.restricted = True
         rest._show([_Part.of(part.segment, part.alive & mask[part.segment.spans.documents]) for part in self._parts])
         documents = sum(part.documents for part in rest._parts)
         rest.totals = {"documents": documents, "chunks": len(rest), "failed": failed}
@@ -244,6 +249,7 @@ class Snapshot:
         """
         absent = np.fromiter(keys, dtype=np.int64)
         rest = copy(self)
+        rest.restricted = True
         parts = []
         for part, first in zip(self._parts, self.first_keys, strict=True):
             size = len(part.segment)

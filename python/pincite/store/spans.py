@@ -35,6 +35,8 @@ class Spans:
         Where each document's chunks and sections begin.
     chunks : dict of str to (n,) int64 array
         By column; `document` is the number in the segment.
+    has_graph : bool
+        Whether the segment has a graph over its vectors: said here, so that one that is lost is missed.
     """
 
     def __init__(self, file: MappedFile, path: Path) -> None:
@@ -46,6 +48,7 @@ class Spans:
         self.sections = {name: file.array(f"section_{name}", np.int64) for name in SECTION_COLUMNS}
         self._strings = file.array("strings", np.uint8).data
         self._string_ends = file.array("string_ends", np.int64)
+        self.has_graph = "has_graph" in file.names
         self._check()
 
     def _check(self) -> None:
@@ -67,7 +70,9 @@ class Spans:
             raise IndexCorruptError(f"{self._path}: the tables of its chunks contradict each other")
 
     @staticmethod
-    def write(path: Path, documents: Sequence[PreparedDocument], rows: Sequence[int], *, stamp: bytes) -> None:
+    def write(
+        path: Path, documents: Sequence[PreparedDocument], rows: Sequence[int], *, has_graph: bool, stamp: bytes
+    ) -> None:
         """Write the spans of documents whose rows in the catalog are `rows`, whole or not at all."""
         strings = _StringTable()
         chunk_rows: list[tuple[int, ...]] = []
@@ -99,6 +104,7 @@ class Spans:
                 **_columns("section_", SECTION_COLUMNS, section_rows),
                 "strings": b"".join(strings.values),
                 "string_ends": np.cumsum([len(value) for value in strings.values], dtype=np.int64),
+                **({"has_graph": b""} if has_graph else {}),
             },
         )
 
