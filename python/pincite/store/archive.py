@@ -215,8 +215,9 @@ def _put_back(file: Path, path: Path) -> RestoreReport:
             raise InvalidInputError(f"{file} is of another index than {path}; restore it to a path where there is none")
         then, now = old.snapshot(), set(folder.documents.live_ids())
         was = set(old.documents.live_ids())
-        # What was deleted and given again since is another document: neither the one nor the other stays.
-        kept = (now & was) - folder.catalog.deleted_since(then.generation)
+        # What was deleted, and given again since with another text, is another document: neither of them stays.
+        again = now & was & folder.catalog.deleted_since(then.generation)
+        kept = (now & was) - {id for id in again if _hash(old, id) != _hash(folder, id)}
         version = then.version
         number = begin_version(folder, version.config, version.encoder, version.probes)
         try:
@@ -238,6 +239,11 @@ def _put_back(file: Path, path: Path) -> RestoreReport:
                     drop_version(connection, number)
             raise
         return _report(folder, path, was - kept, now - kept, granted)
+
+
+def _hash(folder: IndexFolder, id: str) -> str:
+    live = folder.documents.live(id)
+    return "" if live is None else live[1].content_hash
 
 
 def _narrowed(folder: IndexFolder, old: IndexFolder, number: int) -> dict[str, frozenset[str]]:
