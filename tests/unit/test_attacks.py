@@ -372,7 +372,6 @@ def test_a_file_that_is_tried_again_has_the_metadata_it_was_given(kb, tmp_path):
     assert found(kb, where='lang == "en"')
 
 
-@open_fault(14, "rows of documents are removed by the clock, whoever is reading them")
 def test_a_search_that_a_jump_of_the_clock_overtakes_is_answered(kb, tmp_path, monkeypatch):
     kb.add([doc("a", "ship"), doc("b", "ship too")], progress=False)
     now = time.time

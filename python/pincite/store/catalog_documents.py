@@ -103,6 +103,11 @@ class DocumentCatalog:
         statement = "SELECT id, chunks, born FROM segments WHERE version = ? AND died IS NULL ORDER BY born, id"
         return [ListedSegment(*row) for row in self._catalog.rows(statement, [self.version])]
 
+    def has_segments(self, ids: Sequence[str]) -> bool:
+        """Return whether segments are listed, be it as merged."""
+        there = {row["id"] for row in self._catalog.rows("SELECT id FROM segments WHERE version = ?", [self.version])}
+        return there.issuperset(ids)
+
     def dead_rows(self, since: int = -1) -> list[int]:
         """Return the rows of documents that were replaced or deleted after a generation and may lie in a segment."""
         statement = "SELECT row FROM documents WHERE version = ? AND died IS NOT NULL AND died > ?"

@@ -19,6 +19,7 @@ from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.catalog_rows import put_version
 from pincite.store.files import naming_refusals, sync_folder
 from pincite.store.lock import WriterLock
+from pincite.store.pins import READERS
 from pincite.store.records import DocumentRecord, VersionRecord, VersionState
 from pincite.store.segment import Segment
 from pincite.store.snapshot import Snapshot
@@ -240,7 +241,7 @@ class IndexFolder:
 
 def may_become_index(path: Path) -> bool:
     """Return whether a folder is empty, but for what making or restoring an index puts or left there."""
-    ours = ("segments", LOCK, UNFINISHED_CATALOG, CATALOG, RESTORING)
+    ours = ("segments", LOCK, UNFINISHED_CATALOG, CATALOG, RESTORING, READERS)
     return path.is_dir() and all(entry.name.startswith(ours) for entry in path.iterdir())
 
 

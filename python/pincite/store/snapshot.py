@@ -18,7 +18,8 @@ from pincite.errors import IndexCorruptError, StorageError
 from pincite.filters import Condition
 from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.fields import Fields
-from pincite.store.records import ChunkRecord, DocumentRecord, VersionRecord
+from pincite.store.pins import pin
+from pincite.store.records import ChunkRecord, VersionRecord
 from pincite.store.segment import Segment
 
 __all__ = ["RowKey", "Selection", "Snapshot"]
@@ -50,6 +51,10 @@ class Selection(NamedTuple):
     def chunks(self) -> int:
         """How many there are."""
         return sum(int(rows.sum()) for rows in self.rows)
+
+
+class _Held:
+    """Lives as long as a snapshot and the views that are copies of it: what a pin is bound to."""
 
 
 class _Part:
@@ -117,7 +122,8 @@ class Snapshot:
         self.generation = generation
         self.totals = totals
         self._show(parts)
-        self.document = lru_cache(maxsize=4096)(self._document)
+        self.document = lru_cache(maxsize=4096)(catalog.document)
+        self._held = _Held()
         self._fields: Fields | None = None
         self._before: Fields | None = None
 
@@ -191,6 +197,9 @@ class Snapshot:
                     "index the documents again"
                 )
             opened = cls(catalog, version, generation, parts, totals)
+            pin(folder.parent, version.number, generation, opened._held)
+            if not catalog.has_segments([each.id for each in listed]):
+                continue  # a writer came first, and has removed some of it
             opened._before = None if before is None else before._fields or before._before
             return opened
         raise AssertionError("unreachable")
@@ -262,9 +271,6 @@ class Snapshot:
     def __len__(self) -> int:
         """Return the number of chunks that are alive."""
         return len(self.bm25)
-
-    def _document(self, row: int) -> DocumentRecord:
-        return self._catalog.document(row)
 
     def locate(self, key: RowKey) -> tuple[Segment, int]:
         """Return the segment of a chunk, and its row there."""

@@ -1,4 +1,4 @@
-"""What is removed from an index's folder: what no generation lists, and what no reader can be reading any more."""
+"""What is removed from an index's folder: what no generation lists, and what no reader needs any more."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pincite.errors import PinciteError
 from pincite.store.catalog import Catalog
+from pincite.store.pins import pinned
 from pincite.store.segment import UNFINISHED
 from pincite.store.spans import Spans
 
@@ -17,7 +18,7 @@ RESTORING = ".restoring-"
 """How the name of a folder begins in which a snapshot is taken apart."""
 
 GRACE_S = 60.0
-"""How long what a commit replaced is kept for readers that are in the middle of a search."""
+"""How long what a commit replaced is kept, for readers that cannot hold it (`pins`)."""
 
 
 def sweep(catalog: Catalog, segments: Path) -> None:
@@ -26,12 +27,21 @@ def sweep(catalog: Catalog, segments: Path) -> None:
     Called by a writer that holds the lock. Costs what is removed, whatever the size of the index.
     """
     until = time.time() - GRACE_S
-    dropped = [row["number"] for row in catalog.rows("SELECT number FROM versions WHERE dropped <= ?", [until])]
-    merged = catalog.rows(
-        "SELECT id, died FROM segments WHERE died IS NOT NULL AND died IN"
-        " (SELECT number FROM generations WHERE committed <= ?)",
-        [until],
-    )
+    held = pinned(segments.parent)
+    dropped = [
+        row["number"]
+        for row in catalog.rows("SELECT number FROM versions WHERE dropped <= ?", [until])
+        if row["number"] not in {version for version, _ in held}
+    ]
+    merged = [
+        row
+        for row in catalog.rows(
+            "SELECT id, version, died FROM segments WHERE died IS NOT NULL AND died IN"
+            " (SELECT number FROM generations WHERE committed <= ?)",
+            [until],
+        )
+        if all(version != row["version"] or generation >= row["died"] for version, generation in held)
+    ]
     if merged or dropped:
         # A document that died before its segment did is in no other: a merge carries the living alone.
         rows = [(row, each["died"]) for each in merged for row in _documents(segments / each["id"])]
