@@ -54,6 +54,11 @@ def run(given: argparse.Namespace) -> int:
         "truncated": counted(status.truncated_tokens, "word piece"),
         "unknown": counted(status.unknown_tokens, "word"),
         "encoder": encoder,
+        **(
+            {"versions": ", ".join(f"{each.number} {each.state}" for each in status.versions)}
+            if len(status.versions) > 1
+            else {}
+        ),
         "generation": f"{status.generation} in {counted(status.segments, 'segment')}",
         "size": f"{status.nbytes / 1e6:.1f} MB",
     }
