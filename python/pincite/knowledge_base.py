@@ -685,7 +685,7 @@ class KnowledgeBase:
         Raises
         ------
         InvalidInputError
-            If something is there, or it would lie within the index.
+            If something is there, it would lie within the index, or this was opened with a version that does not serve.
         StorageError
             If it cannot be written; then nothing is left of it.
         """

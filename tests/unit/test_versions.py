@@ -362,3 +362,40 @@ def test_a_handle_stays_with_its_index_wherever_its_path_leads_later(tmp_path, m
     for folder, more in (("one", ["d008", "d009"]), ("other", [])):
         with opened(tmp_path / folder / "kb", create=False) as kb:
             assert everything(kb) == [*(f"d{number:03}" for number in range(4)), *more]
+
+
+def test_a_snapshot_that_a_swap_comes_into_is_of_what_served(kb, path, tmp_path, monkeypatch):
+    """Of the version that was built, and lacks what has changed since, it must never be."""
+    kb.rebuild(config=OTHER, progress=False)
+    kb.delete("d000")
+    kb.add(document(8), progress=False)
+    before, copy = answers(kb), kb._folder.catalog.copy
+
+    def copy_before_a_swap(target):
+        copy(target)
+        with opened(path, create=False) as writer:
+            writer.swap(progress=False)
+
+    monkeypatch.setattr(kb._folder.catalog, "copy", copy_before_a_swap)
+    kb.snapshot(tmp_path / "saved")
+    assert kb.config == OTHER
+    pincite.restore(tmp_path / "saved", tmp_path / "new")
+    with opened(tmp_path / "new", create=False) as restored:
+        assert answers(restored) == before
+
+
+def test_a_version_that_does_not_serve_is_no_snapshot(kb, path, tmp_path):
+    """It may be half built, or hold what was deleted since."""
+    kb.rebuild(config=OTHER, progress=False)
+    with opened(path, create=False, version="built") as built:
+        with pytest.raises(InvalidInputError, match="of the one that serves, 1"):
+            built.snapshot(tmp_path / "saved")
+        kb.swap(progress=False)
+        assert built.snapshot(tmp_path / "saved").documents == 6
+
+
+def test_what_a_file_manager_leaves_in_a_segment_is_not_in_the_snapshot(kb, path, tmp_path):
+    for name in (".DS_Store", "._texts.pin", "texts.pin~"):
+        (next((path / "segments").iterdir()) / name).write_text("x")
+    kb.snapshot(tmp_path / "saved")
+    assert pincite.restore(tmp_path / "saved", tmp_path / "new").documents == 6

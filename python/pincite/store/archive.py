@@ -127,7 +127,12 @@ def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, 
         _remove_catalog(copy)
         folder.catalog.copy(copy)
         with closing(Catalog(copy, writable=True)) as catalog:
-            number = folder.version.number
+            number = catalog.serving()  # of the copy: a swap may have come since
+            if folder.pinned not in {None, number}:
+                raise InvalidInputError(
+                    f"{folder.path} was opened at version {folder.pinned}, a snapshot is of the one that serves, "
+                    f"{number}; open the index without version"
+                )
             with catalog.transaction() as connection:
                 keep_version(connection, number)
             catalog.compact()
@@ -146,6 +151,7 @@ def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, 
                 (f"segments/{each.id}/{file.name}", stack.enter_context(file.open("rb")))
                 for each in segments
                 for file in sorted((folder.segments / each.id).iterdir())
+                if NAMES.fullmatch(f"segments/{each.id}/{file.name}")  # not what a file manager left there
             ]
         except FileNotFoundError:  # a writer merged and swept it since; then the catalog does not list it any more
             if attempt + 1 == _ATTEMPTS:

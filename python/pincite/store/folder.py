@@ -47,6 +47,11 @@ class IndexFolder:
     read_only, verify : bool
     version : int or {"serving", "previous", "built"}, optional
         Stay with this version; by default with the one that serves, whichever that is.
+
+    Attributes
+    ----------
+    pinned : int or None
+        The version that it stays with.
     """
 
     def __init__(self, path: Path, *, read_only: bool, verify: bool, version: int | VersionState | None = None) -> None:
@@ -65,11 +70,11 @@ class IndexFolder:
         self._refreshing = threading.Lock()
         self._process = os.getpid()
         self._seen = self.catalog.data_version()
-        self._pinned = None if version is None else self._record(version).number
+        self.pinned = None if version is None else self._record(version).number
         if verify:
             self.catalog.check_noted()
         self._snapshot = self._opened(None)
-        self.views = Views(self.catalog, version=self._pinned)
+        self.views = Views(self.catalog, version=self.pinned)
         self._checked: dict[int, TextEncoder] = {}
         self._analyzed: set[int] = set()
 
@@ -117,7 +122,7 @@ class IndexFolder:
             return self._snapshot
 
     def _opened(self, before: Snapshot | None) -> Snapshot:
-        number = self.catalog.serving() if self._pinned is None else self._pinned
+        number = self.catalog.serving() if self.pinned is None else self.pinned
         documents = self.catalog.version(number)
         if (
             before is not None
