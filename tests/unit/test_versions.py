@@ -17,7 +17,7 @@ from pincite.errors import (
     PinciteError,
     StorageError,
 )
-from pincite.store import ingest, stamps, sweeping
+from pincite.store import archive, ingest, stamps, sweeping
 from small_index import answers, document, opened
 from stub_models import StubEncoder
 
@@ -399,3 +399,44 @@ def test_what_a_file_manager_leaves_in_a_segment_is_not_in_the_snapshot(kb, path
         (next((path / "segments").iterdir()) / name).write_text("x")
     kb.snapshot(tmp_path / "saved")
     assert pincite.restore(tmp_path / "saved", tmp_path / "new").documents == 6
+
+
+def test_an_index_that_is_made_while_a_restore_waits_for_the_lock_stays(kb, tmp_path, monkeypatch):
+    kb.snapshot(tmp_path / "saved")
+    waited = archive.lock_to_create
+
+    def lock_after_another(place):
+        with opened(place) as there:
+            there.add(document(8), progress=False)
+        return waited(place)
+
+    monkeypatch.setattr(archive, "lock_to_create", lock_after_another)
+    with pytest.raises(InvalidInputError, match="meanwhile"):
+        pincite.restore(tmp_path / "saved", tmp_path / "new")
+    with opened(tmp_path / "new", create=False) as there:
+        assert everything(there) == ["d008"]
+
+
+@pytest.mark.parametrize("restores", [True, False])
+def test_the_log_of_a_catalog_that_is_gone_is_not_played_into_the_next(kb, path, tmp_path, restores):
+    kb.snapshot(tmp_path / "saved")
+    kb.add(document(8), progress=False)
+    killed = shutil.copytree(path, tmp_path / "killed")  # as a kill leaves it: the catalog's log is not empty
+    assert (killed / "catalog.sqlite-wal").stat().st_size
+    (killed / "catalog.sqlite").unlink()
+    if restores:
+        pincite.restore(tmp_path / "saved", killed)
+    with opened(killed) as there:
+        assert everything(there) == [f"d{number:03}" for number in range(6)] * restores
+
+
+def test_a_folder_of_segments_of_another_kind_becomes_no_index(kb, tmp_path):
+    kb.snapshot(tmp_path / "saved")
+    film = tmp_path / "films" / "segments" / "holiday" / "1.mp4"
+    film.parent.mkdir(parents=True)
+    film.write_text("x")
+    with pytest.raises(InvalidInputError, match="is no index"):
+        pincite.restore(tmp_path / "saved", tmp_path / "films")
+    with pytest.raises(InvalidInputError, match="is no index"):
+        opened(tmp_path / "films")
+    assert film.exists()

@@ -178,6 +178,9 @@ def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreRepo
         raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing, or an index")
     path.mkdir(parents=True, exist_ok=True)
     with lock_to_create(path):
+        if (path / CATALOG).exists():
+            raise InvalidInputError(f"another process made an index at {path} meanwhile; restore again to put it back")
+        _remove_catalog(path / CATALOG)  # a log without its catalog would be played into the one that comes
         for leftover in (path / "segments", *path.glob(f"{RESTORING}*")):
             shutil.rmtree(leftover, ignore_errors=True)
         with _extracted(file, path) as place:

@@ -21,7 +21,7 @@ from pincite.store.files import naming_refusals, sync_folder
 from pincite.store.lock import WriterLock
 from pincite.store.pins import READERS
 from pincite.store.records import DocumentRecord, VersionRecord, VersionState
-from pincite.store.segment import Segment
+from pincite.store.segment import Segment, is_segment
 from pincite.store.snapshot import Snapshot
 from pincite.store.stamps import analyzer_probes, check_analyzer, check_encoder, encoder_probes
 from pincite.store.sweeping import RESTORING
@@ -91,7 +91,8 @@ class IndexFolder:
             with lock_to_create(path):
                 if (path / CATALOG).exists():
                     return  # another process made it meanwhile
-                for leftover in path.glob(f"{UNFINISHED_CATALOG}*"):
+                # A log without its catalog would be played into the new one.
+                for leftover in (*path.glob(f"{UNFINISHED_CATALOG}*"), *path.glob(f"{CATALOG}-*")):
                     leftover.unlink()
                 unfinished = path / UNFINISHED_CATALOG
                 Catalog.create(unfinished, config, analyzer_probes(config), identity=uuid.uuid4().hex)
@@ -247,7 +248,11 @@ class IndexFolder:
 def may_become_index(path: Path) -> bool:
     """Return whether a folder is empty, but for what making or restoring an index puts or left there."""
     ours = ("segments", LOCK, UNFINISHED_CATALOG, CATALOG, RESTORING, READERS)
-    return path.is_dir() and all(entry.name.startswith(ours) for entry in path.iterdir())
+    return (
+        path.is_dir()
+        and all(entry.name.startswith(ours) for entry in path.iterdir())
+        and all(is_segment(entry) for entry in (path / "segments").glob("*"))
+    )
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import uuid
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from pincite.store.records import PreparedDocument
 from pincite.store.spans import Spans
 from pincite.store.texts import CanonicalTexts
 
-__all__ = ["Segment", "write_segment"]
+__all__ = ["Segment", "is_segment", "write_segment"]
 
 UNFINISHED = ".unfinished-"
 """How the name of a segment's folder begins until all its files are on disk."""
@@ -96,6 +97,11 @@ class Segment:
         chunk = self.spans.chunk(row)
         document = int(self.spans.chunks["document"][row])
         return chunk.header + self.texts.slice(document, chunk.covered_start, chunk.end)
+
+
+def is_segment(path: Path) -> bool:
+    """Return whether something in an index's folder of segments has the name of one, finished or not."""
+    return re.fullmatch("[0-9a-f]{32}", path.name.removeprefix(UNFINISHED)) is not None
 
 
 def write_segment(
