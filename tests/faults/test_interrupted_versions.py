@@ -100,6 +100,8 @@ def test_a_kill_at_every_line(base, change):
                 segments = {each["id"] for each in kb._folder.catalog.rows("SELECT id FROM segments")}
             assert {entry.name for entry in (copy / "segments").iterdir()} <= segments
             assert not list(copy.glob(".restoring*"))
+            with opened(copy, create=False) as kb:
+                assert [v.state for v in kb.status().versions].count("building") == 0, "half a version is left"
         except Exception as error:
             error.add_note(f"after a kill at {place}")
             raise

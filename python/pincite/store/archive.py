@@ -228,7 +228,7 @@ def _put_back(file: Path, path: Path) -> RestoreReport:
         again = now & was & folder.catalog.deleted_since(then.generation)
         kept = (now & was) - {id for id in again if _hash(old, id) != _hash(folder, id)}
         version = then.version
-        number = begin_version(folder, version.config, version.encoder, version.probes)
+        number = begin_version(folder, version.config, version.encoder, version.probes, restoring=True)
         try:
             with at_version(folder, number) as target:
                 for segment in then.segments:

@@ -199,9 +199,10 @@ def set_serving(connection: sqlite3.Connection, version: int, *, previous: int |
 
 def drop_version(connection: sqlite3.Connection, number: int) -> None:
     """Leave a version, which does not serve, to the next sweep."""
-    found = connection.execute("SELECT value FROM meta WHERE key = 'previous'").fetchone()
-    if found and json.loads(found["value"]) == number:
-        put_meta(connection, {"previous": None})
+    for key in ("previous", "restoring"):
+        found = connection.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
+        if found and json.loads(found["value"]) == number:
+            put_meta(connection, {key: None})
     connection.execute("UPDATE versions SET dropped = ? WHERE number = ?", [time.time(), number])
 
 

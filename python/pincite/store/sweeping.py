@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pincite.errors import PinciteError
 from pincite.store.catalog import Catalog
+from pincite.store.catalog_rows import drop_version
 from pincite.store.pins import pinned
 from pincite.store.segment import UNFINISHED
 from pincite.store.spans import Spans
@@ -24,9 +25,14 @@ GRACE_S = 60.0
 def sweep(catalog: Catalog, segments: Path) -> None:
     """Remove unfinished and merged segments, dropped versions, and the rows of documents that lay in them.
 
+    The version of a restore that was killed is dropped.
+
     Called by a writer that holds the lock. Costs what is removed, whatever the size of the index.
     """
     until = time.time() - GRACE_S
+    for row in catalog.rows("SELECT value FROM meta WHERE key = 'restoring' AND value <> 'null'"):
+        with catalog.transaction() as connection:
+            drop_version(connection, int(row["value"]))  # nobody restores while a writer holds the lock
     held = pinned(segments.parent)
     dropped = [
         row["number"]

@@ -21,6 +21,7 @@ from pincite.store.catalog_rows import (
     put_access,
     put_deletions,
     put_generation,
+    put_meta,
     put_version,
     set_serving,
 )
@@ -154,6 +155,8 @@ def serve(
             if version.number == number or (version.number == now and not restored):
                 _put_level(connection, version, generation)
         set_serving(connection, number, previous=now)
+        if restored:
+            put_meta(connection, {"restoring": None})
     folder.refresh()
     return generation
 
@@ -173,14 +176,24 @@ def discard_version(folder: IndexFolder, number: int) -> None:
 
 
 def begin_version(
-    folder: IndexFolder, config: IndexConfig, encoder: Mapping[str, Any] | None, probes: Mapping[str, Any]
+    folder: IndexFolder,
+    config: IndexConfig,
+    encoder: Mapping[str, Any] | None,
+    probes: Mapping[str, Any],
+    *,
+    restoring: bool = False,
 ) -> int:
-    """Make a version without documents, and return its number. Call it with the lock held."""
+    """Make a version without documents, and return its number. Call it with the lock held.
+
+    With `restoring`, the next writer drops it unless it serves by then.
+    """
     with folder.catalog.transaction() as connection:
         number = put_version(
             connection, None, config=config.to_dict(), encoder=encoder, probes=probes, made=time.time(), level=None
         )
         put_generation(connection, folder.catalog.last_generation() + 1, number, Sums())
+        if restoring:
+            put_meta(connection, {"restoring": number})
     return number
 
 
