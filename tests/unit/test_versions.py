@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import zipfile
+from contextlib import closing
 
 import pytest
 
@@ -440,3 +442,27 @@ def test_a_folder_of_segments_of_another_kind_becomes_no_index(kb, tmp_path):
     with pytest.raises(InvalidInputError, match="is no index"):
         opened(tmp_path / "films")
     assert film.exists()
+
+
+@pytest.mark.parametrize("change", [
+    "CREATE TRIGGER again AFTER DELETE ON access"
+    " BEGIN INSERT INTO access VALUES (old.id, old.groups, old.checksum); END",
+    "ALTER TABLE failures RENAME TO f; CREATE VIEW failures AS SELECT * FROM f",
+    "DROP INDEX live_documents",
+])  # fmt: skip
+def test_a_snapshot_whose_catalog_has_other_tables_is_refused(kb, path, tmp_path, change):
+    """The first would bring back every grant as it is taken away."""
+    kb.grant("d000", ["crew"])
+    kb.snapshot(tmp_path / "saved")
+    with zipfile.ZipFile(tmp_path / "saved") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    (tmp_path / "catalog").write_bytes(files["catalog.sqlite"])
+    with closing(sqlite3.connect(tmp_path / "catalog")) as connection:
+        connection.executescript(change)
+    files["catalog.sqlite"] = (tmp_path / "catalog").read_bytes()
+    with zipfile.ZipFile(tmp_path / "changed", "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    for place in (tmp_path / "new", path):
+        with pytest.raises(IndexCorruptError, match="tables"):
+            pincite.restore(tmp_path / "changed", place)

@@ -280,6 +280,8 @@ def _extracted(file: Path, path: Path) -> Iterator[Path]:
             if isinstance(error, PinciteError):
                 raise
             raise IndexCorruptError(f"{file}: it is no snapshot, or a damaged one ({error})") from error
+        with closing(Catalog(place / CATALOG, writable=False)) as catalog:
+            catalog.check_schema()
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)

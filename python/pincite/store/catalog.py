@@ -304,6 +304,18 @@ class Catalog:
         found = self.rows("SELECT seq FROM sqlite_sequence WHERE name = 'generations'")
         return int(found[0]["seq"]) if found else 0
 
+    def check_schema(self) -> None:
+        """Compare the tables with those that `create` makes: a file from elsewhere can have triggers and views.
+
+        Raises
+        ------
+        IndexCorruptError
+            If there is anything else, or something is missing.
+        """
+        found = {row["sql"] for row in self.rows("SELECT sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_*'")}
+        if found != {statement.strip() for statement in SCHEMA.strip().rstrip(";").split(";\n")}:
+            raise self.damaged("its tables are not those of an index")
+
     def check_noted(self) -> None:
         """Compare the failures and sources with their checksum.
 
