@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import zipfile
 from contextlib import closing
+from copy import copy
 
 import pytest
 
@@ -228,13 +229,18 @@ def test_a_snapshot_makes_an_index_that_answers_the_same(kb, path, tmp_path):
 
 def test_a_snapshot_is_never_written_over_something(kb, path, tmp_path):
     (tmp_path / "there").write_text("precious")
-    for place, why in ((tmp_path / "there", "exists"), (path / "saved", "within the index")):
+    (tmp_path / "link").symlink_to("nowhere")
+    for place, why in (
+        (tmp_path / "there", "exists"),
+        (tmp_path / "link", "exists"),
+        (path / "saved", "within the index"),
+    ):
         with pytest.raises(InvalidInputError, match=why):
             kb.snapshot(place)
     with pytest.raises(PinciteError, match="nowhere"):
         kb.snapshot(tmp_path / "nowhere" / "saved")
     assert (tmp_path / "there").read_text() == "precious"
-    assert [file.name for file in tmp_path.iterdir()] == ["there"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["link", "there"]
 
 
 def test_restoring_elsewhere_brings_back_no_grant(kb, tmp_path):
@@ -466,3 +472,17 @@ def test_a_snapshot_whose_catalog_has_other_tables_is_refused(kb, path, tmp_path
     for place in (tmp_path / "new", path):
         with pytest.raises(IndexCorruptError, match="tables"):
             pincite.restore(tmp_path / "changed", place)
+
+
+def test_an_archive_whose_files_overlap_is_refused(kb, tmp_path):
+    """Entries within one another make gigabytes of kilobytes, without any compression."""
+    kb.snapshot(tmp_path / "saved")
+    with zipfile.ZipFile(tmp_path / "saved", "a") as archive:
+        entry = archive.getinfo("catalog.sqlite")
+        within = copy(entry)
+        within.filename = within.orig_filename = f"segments/{'0' * 32}/texts.pin"
+        archive.filelist.append(within)
+        archive.NameToInfo[within.filename] = within
+        archive.comment = b"written again"
+    with pytest.raises(IndexCorruptError, match="overlap"):
+        pincite.restore(tmp_path / "saved", tmp_path / "new")

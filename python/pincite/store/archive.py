@@ -94,7 +94,7 @@ class RestoreReport:
 
 def write_archive(folder: IndexFolder, path: Path) -> SnapshotReport:
     """Do what `KnowledgeBase.snapshot` says."""
-    if path.exists():
+    if os.path.lexists(path):
         raise InvalidInputError(f"{path} exists; give the name of a new file")
     if path.resolve().is_relative_to(folder.path.resolve()):
         raise InvalidInputError(f"{path} lies within the index; give a place outside of it")
@@ -294,6 +294,8 @@ def _extract(archive: zipfile.ZipFile, file: Path, place: Path) -> None:
         raise IndexCorruptError(f"{file}: it is no snapshot: it holds {', '.join(sorted(names)[:3]) or 'nothing'}")
     if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
         raise IndexCorruptError(f"{file}: it holds compressed files, which no snapshot does")
+    if sum(entry.file_size for entry in entries) > file.stat().st_size:
+        raise IndexCorruptError(f"{file}: its files overlap, or are longer than it is")
     about = json.loads(archive.read(ABOUT))
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         found = about.get("format") if isinstance(about, dict) else about
