@@ -648,7 +648,8 @@ class KnowledgeBase:
         InvalidInputError
             If none has been built to the end.
         IncompatibleIndexError, ModelFileError
-            If the version's encoder is needed and cannot be had; then everything is as it was.
+            If the version's encoder is needed and cannot be had, or its words were cut by another version of the
+            analyzer; then everything is as it was.
         IndexLockedError, StorageError
             As for `add`.
         """

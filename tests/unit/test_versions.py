@@ -198,6 +198,8 @@ def test_an_index_of_another_analyzer_is_refused_until_it_is_rebuilt(kb, path, m
         assert upgraded.status().documents == 6
         upgraded.rebuild(progress=False)
         upgraded.swap(progress=False)
+        with pytest.raises(IncompatibleIndexError, match="'run' where this one gives 'x'"):
+            upgraded.rollback(progress=False)
         assert everything(upgraded) == [f"d{number:03}" for number in range(6)]
     monkeypatch.undo()
     with opened(path) as downgraded, pytest.raises(IncompatibleIndexError, match="'x' where this one gives 'run'"):
@@ -486,3 +488,18 @@ def test_an_archive_whose_files_overlap_is_refused(kb, tmp_path):
         archive.comment = b"written again"
     with pytest.raises(IndexCorruptError, match="overlap"):
         pincite.restore(tmp_path / "saved", tmp_path / "new")
+
+
+def listed(kb):
+    return {row["id"] for row in kb._folder.catalog.rows("SELECT id FROM segments")}
+
+
+def test_a_writer_sweeps_segments_and_nothing_else_that_lies_among_them(kb, path, tmp_path):
+    kb.snapshot(tmp_path / "saved")
+    pincite.restore(tmp_path / "saved", path / "segments" / "copy")
+    (path / "segments" / (".unfinished-" + "0" * 32)).mkdir()
+    (path / "segments" / ("1" * 32)).mkdir()
+    kb.add(document(8), progress=False)
+    assert {entry.name for entry in (path / "segments").iterdir()} == {"copy", *listed(kb)}
+    with opened(path / "segments" / "copy", create=False) as there:
+        assert there.status().documents == 6

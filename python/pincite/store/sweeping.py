@@ -10,7 +10,7 @@ from pincite.errors import PinciteError
 from pincite.store.catalog import Catalog
 from pincite.store.catalog_rows import drop_version
 from pincite.store.pins import pinned
-from pincite.store.segment import UNFINISHED
+from pincite.store.segment import is_segment
 from pincite.store.spans import Spans
 
 __all__ = ["RESTORING", "sweep"]
@@ -61,7 +61,7 @@ def sweep(catalog: Catalog, segments: Path) -> None:
     for folder in segments.parent.glob(f"{RESTORING}*"):
         shutil.rmtree(folder, ignore_errors=True)
     for folder in segments.iterdir():
-        if folder.name.startswith(UNFINISHED) or folder.name not in listed:
+        if is_segment(folder) and folder.name not in listed:
             # What cannot be removed now (a file that is mapped, on Windows) goes at the next sweep.
             shutil.rmtree(folder, ignore_errors=True)
 

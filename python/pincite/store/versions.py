@@ -98,6 +98,7 @@ def switch(
         if not found:
             raise InvalidInputError(f"{folder.path}: {_ADVICE[state]}")
         target_version = found[-1]
+        folder.check_analyzer(target_version)
         with at_version(folder, target_version.number) as target:
             _level(folder, target, writer, lambda: encoder(target_version), progress)
         return serve(folder, target_version.number)
