@@ -486,3 +486,11 @@ def test_a_writer_sweeps_segments_and_nothing_else_that_lies_among_them(kb, path
     assert {entry.name for entry in (path / "segments").iterdir()} == {"copy", *listed(kb)}
     with opened(path / "segments" / "copy", create=False) as there:
         assert there.status().documents == 6
+
+
+@pytest.mark.xfail(strict=True, reason="fault 11 of attacks-versions.md: without groups nothing tells that it is gone")
+def test_a_version_that_does_not_serve_shows_nothing_that_was_deleted(kb, path):
+    kb.rebuild(config=OTHER, progress=False)
+    kb.delete("d000")
+    with opened(path, create=False, version="built") as built:
+        assert "d000" not in everything(built)
