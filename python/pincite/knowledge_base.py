@@ -31,7 +31,7 @@ from pincite.retrieve.decide import checked_limits
 from pincite.retrieve.pipeline import CANDIDATES, search
 from pincite.retrieve.result import RerankOrder, SearchResult
 from pincite.store.access import checked_groups
-from pincite.store.archive import RestoreReport, SnapshotReport, restore_archive, write_archive
+from pincite.store.archive import SnapshotReport, write_archive
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
 from pincite.store.ingest import IngestReport
@@ -39,6 +39,7 @@ from pincite.store.ledger import Ledger, ledger_of
 from pincite.store.preparing import checked_metadata, sorted_out
 from pincite.store.progress import Progress
 from pincite.store.records import VersionRecord, VersionState
+from pincite.store.restoring import RestoreReport, restore_archive
 from pincite.store.snapshot import Snapshot
 from pincite.store.sources import file_of, ids_of_file, require_regular
 from pincite.store.stale import StaleDocument, stale_documents

@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 STORE = Path(pincite.store.__file__).parent
-KEEPERS = ("catalog", "files", "folder", "lock", "segment", "writer")
+KEEPERS = ("catalog", "connection", "files", "folder", "lock", "pins", "segment", "sweeping", "writer")
 """What of the store has a state on disk or a lock; the rest computes."""
 WATCHED = {contextlib.__file__, *(str(STORE / f"{name}.py") for name in KEEPERS)}
 CHANGE = [document(1, version=1), document(9)]
@@ -43,7 +43,7 @@ def moments(folder):
     with opened(shutil.copytree(folder, f"{folder}-traced")) as kb:
         seen = trace_lines(lambda: kb.add(CHANGE, progress=False), lambda place, times: None, files=WATCHED)
         assert kb.status().segments == 1
-    last = {(place, count) for place, count in seen.items() if place[0].endswith("catalog.py")}
+    last = {(place, count) for place, count in seen.items() if place[0].endswith("connection.py")}
     return sorted({(place, 1) for place in seen} | last)
 
 

@@ -21,8 +21,11 @@ pytestmark = [
 ]
 
 STORE = Path(pincite.store.__file__).parent
-WATCHED = {*(str(STORE / f"{name}.py") for name in ("archive", "catalog", "segment", "sweeping", "versions", "writer"))}
-OURS = {str(STORE / f"{name}.py") for name in ("archive", "versions")}
+WATCHED = {
+    str(STORE / f"{name}.py")
+    for name in ("archive", "connection", "restoring", "segment", "sweeping", "versions", "writer")
+}
+OURS = {str(STORE / f"{name}.py") for name in ("restoring", "versions")}
 """What test_interrupted_commit does not watch."""
 OTHER = pincite.IndexConfig(target=40, stemmer=None)
 

@@ -247,7 +247,6 @@ def test_a_restore_brings_no_deleted_text_back_under_an_id_that_was_given_again(
     assert "ship of a person" not in found(kb).values()
 
 
-@open_fault(28, "a snapshot carries deleted texts that no merge has reached")
 def test_a_snapshot_carries_no_deleted_text(kb, tmp_path):
     kb.add([doc("a", "ship of a person"), *(doc(f"d{i}", "oil") for i in range(4))], progress=False)
     kb.delete("a")

@@ -20,7 +20,7 @@ from pincite.errors import (
     PinciteError,
     StorageError,
 )
-from pincite.store import archive, ingest, stamps, sweeping
+from pincite.store import ingest, restoring, stamps, sweeping
 from small_index import answers, document, opened
 from stub_models import StubEncoder
 
@@ -396,14 +396,14 @@ def test_what_a_file_manager_leaves_in_a_segment_is_not_in_the_snapshot(kb, path
 
 def test_an_index_that_is_made_while_a_restore_waits_for_the_lock_stays(kb, tmp_path, monkeypatch):
     kb.snapshot(tmp_path / "saved")
-    waited = archive.lock_to_create
+    waited = restoring.lock_to_create
 
     def lock_after_another(place):
         with opened(place) as there:
             there.add(document(8), progress=False)
         return waited(place)
 
-    monkeypatch.setattr(archive, "lock_to_create", lock_after_another)
+    monkeypatch.setattr(restoring, "lock_to_create", lock_after_another)
     with pytest.raises(InvalidInputError, match="meanwhile"):
         pincite.restore(tmp_path / "saved", tmp_path / "new")
     with opened(tmp_path / "new", create=False) as there:

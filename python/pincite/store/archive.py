@@ -9,30 +9,28 @@ import shutil
 import time
 import uuid
 import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
-from pincite.errors import IncompatibleIndexError, IndexCorruptError, InvalidInputError, PinciteError
+from pincite.errors import InvalidInputError, StorageError
 from pincite.store.catalog import Catalog
-from pincite.store.catalog_rows import drop_version, forget_access, keep_version, put_meta
+from pincite.store.catalog_documents import DocumentCatalog
+from pincite.store.catalog_rows import keep_version, renew_generation
 from pincite.store.files import naming_refusals, sync_folder
-from pincite.store.folder import CATALOG, IndexFolder, lock_to_create, may_become_index
-from pincite.store.staging import carried
-from pincite.store.sweeping import RESTORING
-from pincite.store.versions import at_version, begin_version, serve
+from pincite.store.folder import CATALOG, IndexFolder
+from pincite.store.snapshot import Snapshot
+from pincite.store.staging import Staged
+from pincite.store.writer import NO_VECTORS
 
-__all__ = ["RestoreReport", "SnapshotReport", "restore_archive", "write_archive"]
+__all__ = ["ABOUT", "BLOCK", "FORMAT", "NAMES", "SnapshotReport", "remove_catalog", "write_archive"]
 
 ABOUT = "pincite-snapshot.json"
 FORMAT = 1
 NAMES = re.compile(rf"{ABOUT}|{CATALOG}|segments/[0-9a-f]{{32}}/[a-z0-9]+\.pin")
 _ATTEMPTS = 10
-_BLOCK = 1 << 20
+BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,41 +55,6 @@ class SnapshotReport:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreReport:
-    """What a restore did.
-
-    Attributes
-    ----------
-    path : str
-    generation : int
-        Of the index, now.
-    documents : int
-        That searches find.
-    left_out : tuple of str
-        Documents of the snapshot that were deleted since, by id; they did not come back.
-    removed : tuple of str
-        Documents that came after the snapshot, by id; they are gone.
-    narrowed : tuple of str
-        Documents that say again what they once said, and that fewer groups see now: those that might then and might
-        now.
-    without_groups : int
-        Documents that nobody sees until it is granted, in an index that has groups.
-    """
-
-    path: str
-    generation: int
-    documents: int
-    left_out: tuple[str, ...]
-    removed: tuple[str, ...]
-    narrowed: tuple[str, ...]
-    without_groups: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON has it."""
-        return asdict(self)
-
-
 def write_archive(folder: IndexFolder, path: Path) -> SnapshotReport:
     """Do what `KnowledgeBase.snapshot` says."""
     if os.path.lexists(path):
@@ -110,7 +73,7 @@ def write_archive(folder: IndexFolder, path: Path) -> SnapshotReport:
                     archive.write(catalog, CATALOG)
                     for name, source in files:
                         with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as target:
-                            shutil.copyfileobj(source, target, _BLOCK)
+                            shutil.copyfileobj(source, target, BLOCK)
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.rename(path)
@@ -122,9 +85,10 @@ def write_archive(folder: IndexFolder, path: Path) -> SnapshotReport:
 
 def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, Any], list[tuple[str, IO[bytes]]]]:
     """Copy the catalog, and open the files that it lists: what is open stays readable, whatever a writer sweeps."""
-    stack.callback(_remove_catalog, copy)
+    stack.callback(remove_catalog, copy)
+    stack.callback(shutil.rmtree, copy.with_suffix(".segments"), ignore_errors=True)
     for attempt in range(_ATTEMPTS):
-        _remove_catalog(copy)
+        remove_catalog(copy)
         folder.catalog.copy(copy)
         with closing(Catalog(copy, writable=True)) as catalog:
             number = catalog.serving()  # of the copy: a swap may have come since
@@ -135,10 +99,15 @@ def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, 
                 )
             with catalog.transaction() as connection:
                 keep_version(connection, number)
-            catalog.compact()
             documents = catalog.version(number)
             generation, sums = documents.generation(verify=True)
-            segments = documents.segments()
+            try:
+                places = _without_the_dead(catalog, documents, folder.segments, copy.with_suffix(".segments"))
+            except StorageError:  # a writer merged and swept some of it; then the catalog does not list it any more
+                if attempt + 1 == _ATTEMPTS:
+                    raise
+                continue
+            catalog.compact()
         about: dict[str, Any] = {
             "format": FORMAT,
             "generation": generation,
@@ -148,10 +117,10 @@ def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, 
         }
         try:
             files: list[tuple[str, IO[bytes]]] = [
-                (f"segments/{each.id}/{file.name}", stack.enter_context(file.open("rb")))
-                for each in segments
-                for file in sorted((folder.segments / each.id).iterdir())
-                if NAMES.fullmatch(f"segments/{each.id}/{file.name}")  # not what a file manager left there
+                (f"segments/{place.name}/{file.name}", stack.enter_context(file.open("rb")))
+                for place in places
+                for file in sorted(place.iterdir())
+                if NAMES.fullmatch(f"segments/{place.name}/{file.name}")  # not what a file manager left there
             ]
         except FileNotFoundError:  # a writer merged and swept it since; then the catalog does not list it any more
             if attempt + 1 == _ATTEMPTS:
@@ -161,153 +130,35 @@ def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, 
     raise AssertionError("unreachable")
 
 
-def _remove_catalog(path: Path) -> None:
+def _without_the_dead(catalog: Catalog, documents: DocumentCatalog, segments: Path, fresh: Path) -> list[Path]:
+    """Return the folders of a version's segments; those that hold deleted texts are written anew, without these."""
+    (version,) = catalog.versions()
+    snapshot = Snapshot.open(documents, version, segments)
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir()
+    places, listed = [], []
+    for segment in snapshot.segments:
+        if all(snapshot.is_alive(segment, number) for number in range(len(segment.spans.documents))):
+            places.append(segments / segment.id)
+            continue
+        staged = Staged((), NO_VECTORS, 0)
+        staged.carry(segment, snapshot, ())
+        if staged.rows:
+            places.append(fresh / staged.write(fresh, version.config))
+            listed.append((places[-1].name, len(staged.vectors)))
+        with catalog.transaction() as connection:
+            connection.execute("DELETE FROM segments WHERE id = ?", [segment.id])
+    with catalog.transaction() as connection:
+        connection.execute("DELETE FROM documents WHERE died IS NOT NULL")
+        connection.executemany(
+            "INSERT INTO segments VALUES (?, ?, ?, ?, NULL)",
+            [(id, version.number, chunks, snapshot.generation) for id, chunks in listed],
+        )
+        renew_generation(connection, snapshot.generation)
+    return places
+
+
+def remove_catalog(path: Path) -> None:
+    """Remove a catalog, with what SQLite put beside it."""
     for beside in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + beside).unlink(missing_ok=True)
-
-
-def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreReport:
-    """Do what `pincite.restore` says."""
-    if (path / CATALOG).is_file():
-        if keep_grants:
-            raise InvalidInputError(
-                f"keep_grants is for a new index; {path} has its own grants, which stay as they are"
-            )
-        return _put_back(file, path)
-    if path.exists() and not may_become_index(path):
-        raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing, or an index")
-    path.mkdir(parents=True, exist_ok=True)
-    with lock_to_create(path):
-        if (path / CATALOG).exists():
-            raise InvalidInputError(f"another process made an index at {path} meanwhile; restore again to put it back")
-        _remove_catalog(path / CATALOG)  # a log without its catalog would be played into the one that comes
-        for leftover in (path / "segments", *path.glob(f"{RESTORING}*")):
-            shutil.rmtree(leftover, ignore_errors=True)
-        with _extracted(file, path) as place:
-            with closing(IndexFolder(place, read_only=False, verify=True)) as folder:
-                with folder.catalog.transaction() as connection:
-                    # Another index from now on: what is deleted in the one is unknown to the other.
-                    put_meta(connection, {"identity": uuid.uuid4().hex})
-                    if not keep_grants:
-                        forget_access(connection)
-                report = _report(folder, path)
-            (place / "segments").rename(path / "segments")
-            (place / CATALOG).rename(path / CATALOG)
-            sync_folder(path)
-    return report
-
-
-def _report(
-    folder: IndexFolder,
-    path: Path,
-    left_out: Iterable[str] = (),
-    removed: Iterable[str] = (),
-    narrowed: Iterable[str] = (),
-) -> RestoreReport:
-    snapshot = folder.snapshot()
-    without = folder.documents.without_groups() if folder.catalog.epoch() else 0
-    return RestoreReport(
-        str(path), snapshot.generation, snapshot.totals["documents"], tuple(sorted(left_out)), tuple(sorted(removed)),
-        tuple(sorted(narrowed)), without,
-    )  # fmt: skip
-
-
-def _put_back(file: Path, path: Path) -> RestoreReport:
-    """Give an index the documents of a snapshot, as a version that then serves."""
-    with (
-        closing(IndexFolder(path, read_only=False, verify=True)) as folder,
-        folder.writer() as writer,
-        _extracted(file, path) as place,
-        closing(IndexFolder(place, read_only=True, verify=True)) as old,
-    ):
-        if old.identity != folder.identity:
-            raise InvalidInputError(f"{file} is of another index than {path}; restore it to a path where there is none")
-        then, now = old.snapshot(), set(folder.documents.live_ids())
-        was = set(old.documents.live_ids())
-        # What was deleted, and given again since with another text, is another document: neither of them stays.
-        again = now & was & folder.catalog.deleted_since(then.generation)
-        kept = (now & was) - {id for id in again if _hash(old, id) != _hash(folder, id)}
-        version = then.version
-        number = begin_version(folder, version.config, version.encoder, version.probes, restoring=True)
-        try:
-            with at_version(folder, number) as target:
-                for segment in then.segments:
-                    found = [
-                        carried(segment, number_there, record)
-                        for number_there, row in enumerate(segment.spans.documents.tolist())
-                        if then.is_alive(segment, number_there) and (record := then.document(row)).id in kept
-                    ]
-                    if found:
-                        vectors = np.concatenate([vectors for _, vectors in found])
-                        writer.commit(target.snapshot(), [document for document, _ in found], vectors)
-            granted = _narrowed(folder, old, number)
-            serve(folder, number, restored=True, granted=granted)
-        except BaseException:
-            with folder.catalog.transaction() as connection:
-                if folder.catalog.serving() != number:  # an interruption may have come right after the commit
-                    drop_version(connection, number)
-            raise
-        return _report(folder, path, was - kept, now - kept, granted)
-
-
-def _hash(folder: IndexFolder, id: str) -> str:
-    live = folder.documents.live(id)
-    return "" if live is None else live[1].content_hash
-
-
-def _narrowed(folder: IndexFolder, old: IndexFolder, number: int) -> dict[str, frozenset[str]]:
-    """Return who may see the documents that say something else than now: those who might then, and may now."""
-    (epoch, then), (_, now) = old.catalog.access(), folder.catalog.access()
-    if not epoch:  # everybody might
-        return {}
-    same = folder.catalog.same_in(folder.version.number, number)
-    nobody: frozenset[str] = frozenset()
-    other = set(folder.catalog.version(number).live_ids()) - same
-    both = {id: now.get(id, nobody) & then.get(id, nobody) for id in other}
-    return {id: groups for id, groups in both.items() if groups != now.get(id, nobody)}
-
-
-@contextmanager
-def _extracted(file: Path, path: Path) -> Iterator[Path]:
-    """Take an archive apart into a folder within an index's, which is gone afterwards."""
-    place = path / f"{RESTORING}{uuid.uuid4().hex}"
-    try:
-        (place / "segments").mkdir(parents=True)
-        try:
-            with naming_refusals(file, "read the snapshot"), zipfile.ZipFile(file) as archive:
-                _extract(archive, file, place)
-        except (zipfile.BadZipFile, EOFError, ValueError, KeyError, NotImplementedError, RuntimeError) as error:
-            if isinstance(error, PinciteError):
-                raise
-            raise IndexCorruptError(f"{file}: it is no snapshot, or a damaged one ({error})") from error
-        with closing(Catalog(place / CATALOG, writable=False)) as catalog:
-            catalog.check_schema()
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _extract(archive: zipfile.ZipFile, file: Path, place: Path) -> None:
-    entries = archive.infolist()
-    names = [entry.filename for entry in entries]
-    if len(set(names)) < len(names) or not {ABOUT, CATALOG} <= set(names) or not all(map(NAMES.fullmatch, names)):
-        raise IndexCorruptError(f"{file}: it is no snapshot: it holds {', '.join(sorted(names)[:3]) or 'nothing'}")
-    if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
-        raise IndexCorruptError(f"{file}: it holds compressed files, which no snapshot does")
-    if sum(entry.file_size for entry in entries) > file.stat().st_size:
-        raise IndexCorruptError(f"{file}: its files overlap, or are longer than it is")
-    about = json.loads(archive.read(ABOUT))
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        found = about.get("format") if isinstance(about, dict) else about
-        raise IncompatibleIndexError(f"{file}: the snapshot has format {found!r}, this version reads {FORMAT}")
-    for entry in entries:
-        if entry.filename == ABOUT:
-            continue
-        target = place / entry.filename
-        target.parent.mkdir(exist_ok=True)
-        with archive.open(entry) as source, target.open("xb") as copy:
-            shutil.copyfileobj(source, copy, _BLOCK)
-            copy.flush()
-            os.fsync(copy.fileno())
-    for folder in (*(place / "segments").iterdir(), place / "segments", place):
-        sync_folder(folder)

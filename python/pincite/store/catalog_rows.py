@@ -36,6 +36,7 @@ __all__ = [
     "put_sources",
     "put_syncs",
     "put_version",
+    "renew_generation",
     "set_serving",
     "version_checksum",
 ]
@@ -153,6 +154,13 @@ def generation_checksum(connection: sqlite3.Connection, values: Sequence[Any]) -
         "SELECT id, chunks, born FROM segments WHERE version = ? AND died IS NULL ORDER BY id", [values[1]]
     )
     return checksum([*values, [tuple(row) for row in segments]])
+
+
+def renew_generation(connection: sqlite3.Connection, number: int) -> None:
+    """Let a generation cover the segments that are alive now, in a copy where they hold the same."""
+    found = connection.execute("SELECT * FROM generations WHERE number = ?", [number]).fetchone()
+    renewed = generation_checksum(connection, list(found)[:-1])
+    connection.execute("UPDATE generations SET checksum = ? WHERE number = ?", [renewed, number])
 
 
 def put_meta(connection: sqlite3.Connection, values: Mapping[str, Any]) -> None:

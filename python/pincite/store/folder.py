@@ -66,7 +66,7 @@ class IndexFolder:
                 f"pincite.open({str(path)!r}, create=True), or on the command line: pincite index FOLDER --into {path}"
             )
         self.catalog = Catalog(path / CATALOG, writable=not read_only)
-        self.identity = str(self.catalog.meta()["identity"])
+        self.identity = self.catalog.identity()
         self._refreshing = threading.Lock()
         self._process = os.getpid()
         self._seen = self.catalog.data_version()
