@@ -191,7 +191,7 @@ def restore(file: str | os.PathLike[str], path: str | os.PathLike[str], *, keep_
     IndexLockedError, StorageError
         As for `KnowledgeBase.add`. The index is as it was.
     """
-    folder = Path(path_text(path))
+    folder = Path(path_text(path)).resolve()
     with naming_refusals(folder, "restore the index"):
         return restore_archive(Path(path_text(file)), folder, keep_grants=flag(keep_grants, "keep_grants"))
 

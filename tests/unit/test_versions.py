@@ -261,6 +261,22 @@ def test_restoring_elsewhere_brings_back_no_grant(kb, tmp_path):
         assert everything(knowingly, ["crew"]) == ["d000", "d001"]
 
 
+def test_a_grant_that_is_taken_back_while_a_restore_runs_stays_so(kb, path, tmp_path, monkeypatch):
+    kb.add(document(0), groups=["crew", "deck"], progress=False)
+    kb.snapshot(tmp_path / "saved")
+    kb.add(document(0, version=1), groups=["crew", "office"], progress=False)
+    serve = restoring.serve
+
+    def overtaken(folder, number, **options):
+        kb.grant("d000", ["office"])
+        return serve(folder, number, **options)
+
+    monkeypatch.setattr(restoring, "serve", overtaken)
+    report = pincite.restore(tmp_path / "saved", path)
+    assert report.narrowed == ("d000",)
+    assert [everything(kb, [group]) for group in ("crew", "deck", "office")] == [[], [], []]
+
+
 def test_what_cannot_be_restored_leaves_everything_as_it_was(kb, path, tmp_path):
     kb.snapshot(tmp_path / "saved")
     with opened(tmp_path / "stranger") as stranger:

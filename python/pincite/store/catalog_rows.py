@@ -257,12 +257,20 @@ def put_failures(
 
 
 def put_access(
-    connection: sqlite3.Connection, granted: Mapping[str, Iterable[str]], *, gone: Iterable[str] = ()
+    connection: sqlite3.Connection,
+    granted: Mapping[str, Iterable[str]],
+    *,
+    gone: Iterable[str] = (),
+    only_new: bool = False,
 ) -> None:
-    """Note who may see documents, instead of who might before; nothing is left of those that are gone."""
+    """Note who may see documents, instead of who might before; nothing is left of those that are gone.
+
+    With `only_new`, what was said of a document before stays.
+    """
     values = [(id, json.dumps(sorted(set(groups)))) for id, groups in granted.items()]
     changed = connection.executemany("DELETE FROM access WHERE id = ?", [(id,) for id in gone]).rowcount > 0
-    connection.executemany("INSERT OR REPLACE INTO access VALUES (?, ?, ?)", [(*v, checksum(v)) for v in values])
+    rows = [(*value, checksum(value)) for value in values]
+    connection.executemany(f"INSERT OR {'IGNORE' if only_new else 'REPLACE'} INTO access VALUES (?, ?, ?)", rows)
     if values or changed:
         found = connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()
         put_meta(connection, {"epoch": (json.loads(found["value"]) if found else 0) + 1})

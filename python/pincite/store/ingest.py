@@ -239,6 +239,7 @@ class Ingestion:
                 recovered=self._recovered,
                 sources=self._sources,
                 granted=self._granted,
+                only_new=self._only_new,
             )
             self._folder.refresh()
         self.report.documents += self._outcomes

@@ -137,14 +137,19 @@ def _put_back(file: Path, path: Path) -> RestoreReport:
                     if found:
                         vectors = np.concatenate([vectors for _, vectors in found])
                         writer.commit(target.snapshot(), [document for document, _ in found], vectors)
-            granted = _narrowed(folder, old, number)
+            narrowed: dict[str, frozenset[str]] = {}
+
+            def granted() -> dict[str, frozenset[str]]:
+                narrowed.update(_narrowed(folder, old, number))
+                return narrowed
+
             serve(folder, number, restored=True, granted=granted)
         except BaseException:
             with folder.catalog.transaction() as connection:
                 if folder.catalog.serving() != number:  # an interruption may have come right after the commit
                     drop_version(connection, number)
             raise
-        return _report(folder, path, was - kept, now - kept, granted)
+        return _report(folder, path, was - kept, now - kept, narrowed)
 
 
 def _hash(folder: IndexFolder, id: str) -> str:
@@ -157,7 +162,7 @@ def _narrowed(folder: IndexFolder, old: IndexFolder, number: int) -> dict[str, f
     (epoch, then), (_, now) = old.catalog.access(), folder.catalog.access()
     if not epoch:  # everybody might
         return {}
-    same = folder.catalog.same_in(folder.version.number, number)
+    same = folder.catalog.same_in(folder.catalog.serving(), number)
     nobody: frozenset[str] = frozenset()
     other = set(folder.catalog.version(number).live_ids()) - same
     both = {id: now.get(id, nobody) & then.get(id, nobody) for id in other}

@@ -115,7 +115,7 @@ def serve(
     number: int,
     *,
     restored: bool = False,
-    granted: Mapping[str, Iterable[str]] | None = None,
+    granted: Callable[[], Mapping[str, Iterable[str]]] = dict,
 ) -> int:
     """Let a version serve, in one commit; the one that does now can be gone back to. Call it with the lock held.
 
@@ -125,8 +125,9 @@ def serve(
     number : int
     restored : bool, default False
         Whether it may lack documents, or have them as they once were. Nothing is left of who may see those it lacks.
-    granted : mapping of str to iterable of str, optional
-        Who may see documents from then on, by id.
+    granted : callable, optional
+        Gives who may see documents from then on, by id. It is called within the transaction: a grant waits for no
+        writer's lock, and one that is taken back meanwhile stays so.
 
     Raises
     ------
@@ -149,7 +150,7 @@ def serve(
                 f"serves, and version {number}; discard that version and rebuild it"
             )
         generation = catalog.last_generation() + 1
-        put_access(connection, granted or {}, gone=lacking)
+        put_access(connection, granted(), gone=lacking)
         put_deletions(connection, lacking, generation)
         put_generation(connection, generation, number, catalog.version(number).generation().sums)
         for version in catalog.versions():

@@ -89,6 +89,7 @@ class Writer:
         syncs: Mapping[str, str] | None = None,
         looked: float = 0.0,
         granted: Mapping[str, Iterable[str]] | None = None,
+        only_new: bool = False,
     ) -> int:
         """Make a new generation of the version that `before` is of, and return its number.
 
@@ -118,6 +119,8 @@ class Writer:
             When that was begun, in seconds since 1970.
         granted : mapping of str to iterable of str, optional
             The groups that may see documents, by id.
+        only_new : bool
+            Whether what was said of a document by then stays instead.
         """
         gone_ids = list(dict.fromkeys(deleted))
         replaced = {document.record.id for document in documents}.union(gone_ids, withdrawn)
@@ -127,7 +130,7 @@ class Writer:
         if documents or dead:
             merged = segments_to_merge(before, dead, sum(len(document.chunks) for document in documents))
         with self._generation(before, documents, vectors, merged, dead) as connection:
-            put_access(connection, granted or {}, gone=gone_ids)
+            put_access(connection, granted or {}, gone=gone_ids, only_new=only_new)
             put_deletions(connection, gone_ids, self._catalog.last_generation() + 1)
             over, failed = [*recovered, *gone_ids], list(failures)
             if over or failed or sources or syncs:
