@@ -241,8 +241,10 @@ class IndexFolder:
         raise IndexCorruptError(f"{self.path}: no segment holds the document {id!r}, which the catalog lists")
 
     def close(self) -> None:
-        """Close the catalog. Mapped files live on while results refer to them."""
+        """Close the catalog, and hold no generation any more. Mapped files live on while results refer to them."""
         self.catalog.close()
+        self.__dict__.pop("_snapshot", None)
+        self.__dict__.pop("views", None)
 
 
 def may_become_index(path: Path) -> bool:

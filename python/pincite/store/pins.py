@@ -7,6 +7,7 @@ operating system, which dies with its process, on a file that is named after its
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import weakref
@@ -19,9 +20,9 @@ READERS = "readers"
 
 def pin(index: Path, version: int, generation: int, reader: object) -> None:
     """Hold a generation for as long as an object lives."""
-    descriptor = _shared(index / READERS, f"{version}-{generation}")
-    if descriptor is not None:
-        weakref.finalize(reader, os.close, descriptor).atexit = False
+    file = _shared(index / READERS, f"{version}-{generation}")
+    if file is not None:
+        weakref.finalize(reader, file.close).atexit = False
 
 
 def pinned(index: Path) -> set[tuple[int, int]]:
@@ -36,7 +37,7 @@ def pinned(index: Path) -> set[tuple[int, int]]:
 
 if sys.platform == "win32":
 
-    def _shared(folder: Path, name: str) -> int | None:
+    def _shared(folder: Path, name: str) -> io.FileIO | None:
         return None
 
     def _removed(path: Path) -> bool:
@@ -45,34 +46,30 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _shared(folder: Path, name: str) -> int | None:
-        """Return a descriptor with a shared lock on a file, which is made if need be."""
+    def _shared(folder: Path, name: str) -> io.FileIO | None:
+        """Return a file with a shared lock, which is made if need be."""
         while True:
             try:
                 folder.mkdir(exist_ok=True)
-                descriptor = os.open(folder / name, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                # Not a descriptor: wherever Ctrl-C comes, a file is closed when nobody refers to it any more.
+                file = (folder / name).open("ab", buffering=0)
             except OSError:
                 return None
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_SH)
-                if os.fstat(descriptor).st_nlink:
-                    return descriptor
+                fcntl.flock(file.fileno(), fcntl.LOCK_SH)
+                if os.fstat(file.fileno()).st_nlink:
+                    return file
             except OSError:
-                os.close(descriptor)
+                file.close()
                 return None
-            os.close(descriptor)  # a writer removed it between the two
+            file.close()  # a writer removed it between the two
 
     def _removed(path: Path) -> bool:
         """Remove a file that nobody holds; return whether it is gone."""
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            with path.open("rb", buffering=0) as file:
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink(missing_ok=True)
         except OSError:
             return not path.exists()
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink(missing_ok=True)
-        except OSError:
-            return False
-        finally:
-            os.close(descriptor)
         return True
