@@ -108,6 +108,19 @@ def questions_of(kb: pincite.KnowledgeBase, n: int) -> list[Row]:
             Row(f"as groups that see {name}", size, again, "without groups", unrestricted, unrestricted / again, said)
         )
         out.append(Row(f"the first time after a grant ({name})", size, first, "again", again, again / first, said))
+        leaking = ask(groups=groups, statistics="global")
+        row = compare(
+            f"as groups that see {name}, their statistics",
+            size,
+            ask(groups=groups),
+            leaking,
+            other_name="statistics of everything, which leak",
+            agreement="as many hits" if len(kb.search(question, groups=groups, **plain)) else "NONE",
+            repeats=REPEATS,
+            inner=3,
+            other_inner=3,
+        )
+        out.append(row)
     return out
 
 
