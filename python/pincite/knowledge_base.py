@@ -149,10 +149,10 @@ def _open(
         verify=flag(verify, "verify"),
         version=STATES[one_of(version, "version", tuple(STATES))] if isinstance(version, str) else version,
     )
-    if config is not None and config != opened.config:
+    if config is not None and config != (own := opened.config):
         opened.close()
         raise InvalidInputError(
-            f"{folder} was built with {opened.config}, given was {config}; leave config out, or make another index"
+            f"{folder} was built with {own}, given was {config}; leave config out, or make another index"
         )
     return KnowledgeBase(opened, encoder=encoder, reranker=reranker, report=report)
 
