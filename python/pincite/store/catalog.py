@@ -56,7 +56,7 @@ class Catalog(CatalogConnection):
             set_serving(connection, version, previous=None)
             put_generation(connection, 0, version, Sums())
             put_meta(connection, {"noted": noted_checksum(connection)})
-        catalog.close()
+        catalog.finish()
 
     def meta(self) -> dict[str, Any]:
         """Return the settings that are no version's.

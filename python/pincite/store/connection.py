@@ -43,6 +43,21 @@ class CatalogConnection:
                 self._connection.close()
             self._connection = None
 
+    def finish(self) -> None:
+        """Close the connection with everything in the one file, which may then be renamed.
+
+        Raises
+        ------
+        StorageError
+            If that cannot be written: closing alone would leave it in the log, and say nothing.
+        """
+        with self._using() as connection:
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        self.close()
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if busy or (log.exists() and log.stat().st_size):
+            raise StorageError(None, f"{self.path}: what was written cannot be moved out of its log")
+
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None:
             if self._frozen is None or self._connection.in_transaction or self._frozen == self._files():

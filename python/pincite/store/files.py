@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pincite.errors import PinciteError, StorageError
 
-__all__ = ["naming_refusals", "storage_error", "sync_folder"]
+__all__ = ["make_folder", "naming_refusals", "storage_error", "sync_folder"]
 
 
 def sync_folder(folder: Path) -> None:
@@ -21,6 +21,15 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing, durably; one that is there stays as it is."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(exist_ok=True)
+    sync_folder(path.parent)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from pincite.store.access import Views
 from pincite.store.catalog import Catalog
 from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.catalog_rows import put_version
-from pincite.store.files import naming_refusals, sync_folder
+from pincite.store.files import make_folder, naming_refusals, sync_folder
 from pincite.store.lock import WriterLock
 from pincite.store.pins import READERS
 from pincite.store.records import DocumentRecord, VersionRecord, VersionState
@@ -87,7 +87,7 @@ class IndexFolder:
         if path.exists() and not may_become_index(path):
             raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
         with naming_refusals(path, "make an index"):
-            (path / "segments").mkdir(parents=True, exist_ok=True)
+            make_folder(path / "segments")
             with lock_to_create(path):
                 if (path / CATALOG).exists():
                     return  # another process made it meanwhile

@@ -19,7 +19,7 @@ from pincite.errors import IncompatibleIndexError, IndexCorruptError, InvalidInp
 from pincite.store.archive import ABOUT, BLOCK, FORMAT, NAMES, remove_catalog
 from pincite.store.catalog import Catalog
 from pincite.store.catalog_rows import drop_version, forget_access, put_meta
-from pincite.store.files import naming_refusals, sync_folder
+from pincite.store.files import make_folder, naming_refusals, sync_folder
 from pincite.store.folder import CATALOG, IndexFolder, lock_to_create, may_become_index
 from pincite.store.staging import carried
 from pincite.store.sweeping import RESTORING
@@ -73,7 +73,7 @@ def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreRepo
         return _put_back(file, path)
     if path.exists() and not may_become_index(path):
         raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing, or an index")
-    path.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     with lock_to_create(path):
         if (path / CATALOG).exists():
             raise InvalidInputError(f"another process made an index at {path} meanwhile; restore again to put it back")
@@ -88,6 +88,7 @@ def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreRepo
                     if not keep_grants:
                         forget_access(connection)
                 report = _report(folder, path)
+                folder.catalog.finish()
             (place / "segments").rename(path / "segments")
             (place / CATALOG).rename(path / CATALOG)
             sync_folder(path)
