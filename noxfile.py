@@ -162,6 +162,13 @@ def tidy(session: nox.Session) -> None:
 
 
 @nox.session
+def survival(session: nox.Session) -> None:
+    """Kill, refuse or lose power at every call (each under 20 minutes): nox -s survival -- kills|failures|power [N]."""
+    session.install(".[test]")
+    session.run("python", "-m", "soaks.survival", *session.posargs, env={"PYTHONPATH": "tests"})
+
+
+@nox.session
 def soak(session: nox.Session) -> None:
     """Look for leaks and stale answers (an hour at most): nox -s soak -- permissions|revocations [COUNT]."""
     session.install(".[test]")

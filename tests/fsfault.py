@@ -1,6 +1,6 @@
 """The face of fsfault.c: files that fail, and processes that end, at any call below a folder.
 
-The library has to be preloaded, so what uses it runs in a process of its own: `preloaded` starts one.
+The library has to be preloaded, so what uses it is a program of its own, which calls `require_preloaded` first.
 """
 
 from __future__ import annotations
@@ -54,21 +54,11 @@ def library() -> Path:
     return place
 
 
-def preloaded(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run a module with the library below it."""
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": str(library()),
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    command = [sys.executable, "-m", module, *map(str, arguments)]
-    return subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
-
-
-def is_preloaded() -> bool:
-    """Return whether the library is below this process."""
-    return "fsfault.so" in os.environ.get("LD_PRELOAD", "")
+def require_preloaded() -> None:
+    """Start this program again with the library below it, where it is not."""
+    if "fsfault.so" not in os.environ.get("LD_PRELOAD", ""):
+        arguments = [sys.executable, *sys.orig_argv[1:]]
+        os.execve(sys.executable, arguments, {**os.environ, "LD_PRELOAD": str(library())})
 
 
 @cache

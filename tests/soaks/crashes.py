@@ -1,7 +1,4 @@
-"""A kill, or a refusal of the system, at every call that touches an index's files: the state before, or after.
-
-Run with the library of fsfault below it; `python -m soaks crashes` sees to that.
-"""
+"""A kill, or a refusal of the system, at every call that touches an index's files: the state before, or after."""
 
 from __future__ import annotations
 
@@ -88,7 +85,7 @@ class Sweep:
 
         def work() -> None:
             fsfault.arm(path, Fault.KILL_HALFWAY if halfway else Fault.KILL, at)
-            self._scenario.run(path, lambda number: done.write_text(str(number)) and None)
+            self._scenario.run(path, lambda number: (done.write_text(str(number)), None)[1])
 
         code, said = in_a_child(work)
         if code == 0 and halfway:
@@ -170,33 +167,26 @@ class Sweep:
 
 def _descriptors() -> int:
     gc.collect()
-    return len(os.listdir("/proc/self/fd"))
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def run(step: int, *, kinds: tuple[str, ...], only: str = "", first: int = 1) -> Outcome:
-    """Sweep all scenarios, at each `step`-th call, by kills, failures, or both."""
+def sweep(step: int, fault: str, *, only: str = "", first: int = 1) -> Outcome:
+    """Sweep all scenarios, at each `step`-th call, by "kills" or "failures"."""
     small_parts()
     outcome = Outcome()
     with folder_in_memory() as folder:
         for scenario in scenarios():
             if only not in scenario.name:
                 continue
-            sweep = Sweep(scenario, folder / scenario.name.replace(" ", "-"), outcome)
+            each = Sweep(scenario, folder / scenario.name.replace(" ", "-"), outcome)
             outcome.counts["scenarios"] += 1
-            outcome.counts["calls"] += sweep.calls
-            print(f"{scenario.name}: {sweep.calls} calls, {len(scenario.states)} states", file=sys.stderr, flush=True)
-            for at in range(first, sweep.calls + 1, step):
-                if "kill" in kinds:
-                    sweep.kill(at, halfway=False)
-                    sweep.kill(at, halfway=True)
-                if "fail" in kinds:
-                    for fault, error in ERRORS:
-                        sweep.fail(at, fault, error)
-            print(f"  {len(outcome.findings)} findings", file=sys.stderr, flush=True)
+            outcome.counts["calls"] += each.calls
+            for at in range(first, each.calls + 1, step):
+                if fault == "kills":
+                    each.kill(at, halfway=False)
+                    each.kill(at, halfway=True)
+                else:
+                    for what, error in ERRORS:
+                        each.fail(at, what, error)
+            print(f"{scenario.name}: {each.calls} calls, {len(outcome.findings)} findings", file=sys.stderr, flush=True)
     return outcome
-
-
-if __name__ == "__main__":
-    found = run(int(sys.argv[1]), kinds=tuple(sys.argv[2].split(",")), only=sys.argv[3] if len(sys.argv) > 3 else "")
-    print("\n\n".join(found.findings[:20]), file=sys.stderr)
-    print(dict(found.counts), len(found.findings), "findings")
