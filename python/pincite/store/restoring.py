@@ -203,14 +203,15 @@ def _extract(archive: zipfile.ZipFile, file: Path, place: Path) -> None:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         found = about.get("format") if isinstance(about, dict) else about
         raise IncompatibleIndexError(f"{file}: the snapshot has format {found!r}, this version reads {FORMAT}")
-    for entry in entries:
-        if entry.filename == ABOUT:
-            continue
-        target = place / entry.filename
-        target.parent.mkdir(exist_ok=True)
-        with archive.open(entry) as source, target.open("xb") as copy:
-            shutil.copyfileobj(source, copy, BLOCK)
-            copy.flush()
-            os.fsync(copy.fileno())
-    for folder in (*(place / "segments").iterdir(), place / "segments", place):
-        sync_folder(folder)
+    with naming_refusals(place, f"unpack the snapshot {file} here"):
+        for entry in entries:
+            if entry.filename == ABOUT:
+                continue
+            target = place / entry.filename
+            target.parent.mkdir(exist_ok=True)
+            with archive.open(entry) as source, target.open("xb") as copy:
+                shutil.copyfileobj(source, copy, BLOCK)
+                copy.flush()
+                os.fsync(copy.fileno())
+        for folder in (*(place / "segments").iterdir(), place / "segments", place):
+            sync_folder(folder)
