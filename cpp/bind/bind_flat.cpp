@@ -12,7 +12,7 @@ namespace pincite::bind {
 namespace {
 
 py::tuple search(const FlatIndex& index, const FloatArray& query, std::size_t k, const py::object& allowed,
-                 std::size_t threads, bool normalize) {
+                 std::size_t threads, bool normalize, float min_score) {
   const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
   const std::span<const float> values = span_of(query);
   auto columns = HitColumns<float>::one();
@@ -20,14 +20,14 @@ py::tuple search(const FlatIndex& index, const FloatArray& query, std::size_t k,
     // Pure: reads the query and the index, which the caller holds, and touches no Python object.
     const py::gil_scoped_release release;
     const auto checked = checked_queries(values, 1, values.size(), index.vectors().dim(), normalize, false);
-    columns.add(index.search(checked, k, pointer_to(bitmap), threads)[0]);
+    columns.add(index.search(checked, k, pointer_to(bitmap), threads, default_kernel(), min_score)[0]);
   }
   auto [ids, scores] = columns.hits();
   return py::make_tuple(std::move(ids), std::move(scores));
 }
 
 py::tuple search_batch(const FlatIndex& index, const FloatArray& queries, std::size_t k,
-                       const py::object& allowed, std::size_t threads, bool normalize) {
+                       const py::object& allowed, std::size_t threads, bool normalize, float min_score) {
   const std::optional<Bitmap> bitmap = unpack_allowed(allowed, index.vectors().size());
   const auto count = static_cast<std::size_t>(queries.shape(0));
   const auto dim = static_cast<std::size_t>(queries.shape(1));
@@ -37,7 +37,10 @@ py::tuple search_batch(const FlatIndex& index, const FloatArray& queries, std::s
     // Pure, as above.
     const py::gil_scoped_release release;
     const auto checked = checked_queries(values, count, dim, index.vectors().dim(), normalize, true);
-    for (const auto& hits : index.search(checked, k, pointer_to(bitmap), threads)) columns.add(hits);
+    for (const auto& hits :
+         index.search(checked, k, pointer_to(bitmap), threads, default_kernel(), min_score)) {
+      columns.add(hits);
+    }
   }
   auto [ids, scores] = columns.hits();
   return py::make_tuple(std::move(ids), std::move(scores), columns.counts());
@@ -74,9 +77,9 @@ void register_flat(py::module_& module) {
           },
           arg("path"))
       .def("search", search, arg("query").noconvert(), py::kw_only(), arg("k"), arg("allowed"),
-           arg("threads"), arg("normalize"), "One query: (ids, scores), best first.")
+           arg("threads"), arg("normalize"), arg("min_score"), "One query: (ids, scores), best first.")
       .def("search_batch", search_batch, arg("queries").noconvert(), py::kw_only(), arg("k"), arg("allowed"),
-           arg("threads"), arg("normalize"), "Several queries: (ids, scores, counts), padded to k columns.")
+           arg("threads"), arg("normalize"), arg("min_score"), "Several queries: (ids, scores, counts), padded to k columns.")
       .def("__len__", [](const FlatIndex& self) { return self.vectors().size(); })
       .def_property_readonly("dim", [](const FlatIndex& self) { return self.vectors().dim(); })
       .def_property_readonly("storage",

@@ -119,8 +119,12 @@ FlatIndex::Query FlatIndex::prepared(std::span<const float> query) const {
 // One thread's pass over a range of rows.
 class FlatIndex::Scan {
  public:
-  Scan(const FlatIndex& index, const Kernel& kernel, const Bitmap* allowed)
-      : index_(index), kernel_(kernel), allowed_(allowed), dim_(index.vectors_->dim()) {
+  Scan(const FlatIndex& index, const Kernel& kernel, const Bitmap* allowed, float min_score)
+      : index_(index),
+        kernel_(kernel),
+        allowed_(allowed),
+        min_score_(min_score),
+        dim_(index.vectors_->dim()) {
     const std::size_t value_nbytes = index.storage_ == Storage::float32   ? sizeof(float)
                                      : index.storage_ == Storage::float16 ? sizeof(Half)
                                                                           : sizeof(std::int8_t);
@@ -182,7 +186,7 @@ class FlatIndex::Scan {
       const double bound = static_cast<double>(scores_[row - at]) + query.fixed +
                            query.norm * static_cast<double>(index_.copy_.residuals[row]);
       // A NaN bound, from a forged file, is no reason to skip the row.
-      if (best.full() && bound < static_cast<double>(best.worst().score)) continue;
+      if (bound < static_cast<double>(least(best))) continue;
       if (is_allowed(row)) score_again(query, row, best);
     }
   }
@@ -207,8 +211,13 @@ class FlatIndex::Scan {
     offer(row, kernel_.dot(query.values.data(), index_.vectors_->row(row), dim_), best);
   }
 
-  static void offer(std::size_t row, float score, TopK<float>& best) {
-    if (best.full() && score < best.worst().score) return;
+  // What a row has to score to be among the best so far.
+  [[nodiscard]] float least(const TopK<float>& best) const {
+    return best.full() ? std::max(min_score_, best.worst().score) : min_score_;
+  }
+
+  void offer(std::size_t row, float score, TopK<float>& best) const {
+    if (score < least(best)) return;
     if (!std::isfinite(score)) {
       throw IndexCorruptError("row " + std::to_string(row) +
                               " of the index scores no finite number; its file is damaged: build it again");
@@ -219,6 +228,7 @@ class FlatIndex::Scan {
   const FlatIndex& index_;
   const Kernel& kernel_;
   const Bitmap* allowed_;
+  float min_score_;
   std::size_t dim_;
   std::size_t block_;
   std::vector<float> scores_;
@@ -227,7 +237,7 @@ class FlatIndex::Scan {
 
 std::vector<FlatIndex::Hits> FlatIndex::search(std::span<const float> queries, std::size_t k,
                                                const Bitmap* allowed, std::size_t threads,
-                                               const Kernel& kernel) const {
+                                               const Kernel& kernel, float min_score) const {
   if (k == 0) throw InvalidInputError("k is 0, wanted at least 1");
   if (threads == 0) throw InvalidInputError("threads is 0, wanted at least 1");
   const std::size_t size = vectors_->size();
@@ -245,7 +255,7 @@ std::vector<FlatIndex::Hits> FlatIndex::search(std::span<const float> queries, s
   run_parts(parts, [&](std::size_t part) {
     const std::size_t from = units * part / parts;
     const std::size_t to = units * (part + 1) / parts;
-    Scan scan(*this, kernel, allowed);
+    Scan scan(*this, kernel, allowed, min_score);
     if (by_rows) {
       scan.run(prepared_queries, from * block_unit, std::min(size, to * block_unit),
                std::span(best).subspan(part, 1));

@@ -170,6 +170,7 @@ class FlatIndex:
         allowed: RowFilter,
         threads: int,
         normalize: bool,
+        min_score: float,
     ) -> tuple[IdArray, FloatArray]: ...
     def search_batch(
         self,
@@ -179,6 +180,7 @@ class FlatIndex:
         allowed: RowFilter,
         threads: int,
         normalize: bool,
+        min_score: float,
     ) -> tuple[IdArray, FloatArray, IdArray]: ...
     def __len__(self) -> int: ...
     @property

@@ -85,6 +85,34 @@ def test_storage_threads_and_batches_change_nothing(case, k, threads, n_queries)
             assert batch.scores[i].tolist() == scores.tolist() + [-np.inf] * (k - count)
 
 
+@given(cases, st.integers(1, 400), st.integers(1, 9), st.floats(-1.25, 1.25, width=32) | st.none())
+def test_a_least_score_leaves_out_what_scores_less_and_nothing_else(case, k, threads, least):
+    seed, n, dim, kind = case
+    rows = make_rows(seed, n, dim, kind)
+    random = np.random.default_rng(seed + 1)
+    queries = unit(rows[random.integers(0, n, 2)] + random.choice([0, 0.05]) * make_rows(1, 1, dim, "spread"))
+    allowed = draw_allowed(random, n)
+    for storage in STORAGES:
+        index = FlatIndex.build(rows, storage=storage)
+        for query in queries:
+            ids, scores = index.search(query, k=k, allowed=allowed)
+            # A score that a row has, half of the time: it is not left out.
+            wanted = float(scores[len(scores) // 2]) if least is None and len(scores) else least
+            found = index.search(query, k=k, allowed=allowed, threads=threads, min_score=wanted)
+            kept = scores >= (-np.inf if wanted is None else np.float32(wanted))
+            assert found[0].tolist() == ids[kept].tolist()
+            assert found[1].tobytes() == scores[kept].tobytes()
+            batch = index.search_batch(query[np.newaxis], k=k, allowed=allowed, min_score=wanted)
+            assert (batch.ids[0, : batch.counts[0]].tolist(), batch.counts[0]) == (ids[kept].tolist(), kept.sum())
+
+
+def test_a_least_score_is_a_number():
+    index = FlatIndex.build([[1.0, 0.0]])
+    for wrong in (np.nan, "high", True):
+        with pytest.raises(InvalidInputError, match=r"min_score is .*, wanted a number"):
+            index.search([1.0, 0.0], min_score=wrong)
+
+
 @given(cases, st.integers(1, 40))
 def test_same_answer_as_the_twin(case, k):
     seed, n, dim, kind = case

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +32,7 @@ enum class Storage : std::uint32_t { float32 = 0, float16 = 1, int8 = 2 };
 class FlatIndex {
  public:
   using Hits = std::vector<Hit<float>>;
+  static constexpr float no_min_score = -std::numeric_limits<float>::infinity();
 
   /// Shares `vectors` and, unless `storage` is float32, makes the smaller copy.
   [[nodiscard]] static FlatIndex build(std::shared_ptr<const Vectors> vectors, Storage storage);
@@ -40,13 +42,14 @@ class FlatIndex {
   [[nodiscard]] static FlatIndex load(const std::filesystem::path& path, bool verify = true);
   void save(const std::filesystem::path& path) const;
 
-  /// The `k` best of the rows in `allowed` (all: nullptr), best first, for each of `queries` (row after row,
-  /// each of norm 1). One query is spread over `threads` by rows, several by queries; the hits do not depend
+  /// The `k` best of the rows in `allowed` (all: nullptr) that score at least `min_score`, best first, for each
+  /// of `queries` (row after row, each of norm 1). One query is spread over `threads` by rows, several by queries; the hits do not depend
   /// on it. Throws InvalidInputError when `threads` is 0, and IndexCorruptError when a score is not finite,
   /// which only a forged file can bring about.
   [[nodiscard]] std::vector<Hits> search(std::span<const float> queries, std::size_t k,
                                          const Bitmap* allowed = nullptr, std::size_t threads = 1,
-                                         const Kernel& kernel = default_kernel()) const;
+                                         const Kernel& kernel = default_kernel(),
+                                         float min_score = no_min_score) const;
 
   [[nodiscard]] const Vectors& vectors() const noexcept { return *vectors_; }
   [[nodiscard]] std::shared_ptr<const Vectors> shared_vectors() const noexcept { return vectors_; }

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Literal, NamedTuple, Self
 
 import numpy.typing as npt
 
 from pincite import _core
-from pincite.core.arguments import flag, integer, path_text, word
+from pincite.core.arguments import flag, integer, number, path_text, word
 from pincite.core.arrays import FloatArray, IdArray, as_allowed, as_vectors, axes
 from pincite.core.saved_index import SavedIndex
+from pincite.errors import InvalidInputError
 
 __all__ = ["FlatIndex", "SearchBatch"]
 
@@ -115,6 +117,7 @@ class FlatIndex(SavedIndex[_core.FlatIndex]):
         allowed: npt.ArrayLike | None = None,
         threads: int = 1,
         normalize: bool = False,
+        min_score: float | None = None,
     ) -> tuple[IdArray, FloatArray]:
         """Return the `k` rows of the highest cosine with a query.
 
@@ -129,24 +132,29 @@ class FlatIndex(SavedIndex[_core.FlatIndex]):
             At most 256 are used. Several queries are shared out among them, one query's rows likewise.
         normalize : bool, default False
             Scale the queries to norm 1 first.
+        min_score : float, optional
+            Leave out rows of a lower cosine. The higher it is, the fewer rows have to be looked at exactly.
 
         Returns
         -------
         ids : (m,) int64 array, or (q, k) for several queries
         scores : float32 array of the same shape
-            Best first. m < k if there are fewer rows (with `allowed`: fewer of them); for several queries the rest
-            is -1 and -inf.
+            Best first. m < k if there are fewer rows (with `allowed` or `min_score`: fewer of them); for several
+            queries the rest is -1 and -inf.
 
         Raises
         ------
         InvalidInputError
-            If a query has another dimension, cannot be used (as in `build`), or `k` or `threads` is below 1.
+            If a query has another dimension, cannot be used (as in `build`), `k` or `threads` is below 1, or
+            `min_score` is no number.
         IndexCorruptError
             If a loaded file holds vectors that no index can have been built from.
         """
         array = as_vectors(queries, name="query", ndim=2 if axes(queries) == 2 else 1)
         if array.ndim == 2:
-            batch = self.search_batch(array, k=k, allowed=allowed, threads=threads, normalize=normalize)
+            batch = self.search_batch(
+                array, k=k, allowed=allowed, threads=threads, normalize=normalize, min_score=min_score
+            )
             return batch.ids, batch.scores
         return self._index.search(
             array,
@@ -154,6 +162,7 @@ class FlatIndex(SavedIndex[_core.FlatIndex]):
             allowed=as_allowed(allowed),
             threads=integer(threads, "threads", at_least=1),
             normalize=flag(normalize, "normalize"),
+            min_score=_least(min_score),
         )
 
     def search_batch(
@@ -164,6 +173,7 @@ class FlatIndex(SavedIndex[_core.FlatIndex]):
         allowed: npt.ArrayLike | None = None,
         threads: int = 1,
         normalize: bool = False,
+        min_score: float | None = None,
     ) -> SearchBatch:
         """Answer several queries in one pass over the rows; faster than one by one, with the same answers.
 
@@ -176,6 +186,7 @@ class FlatIndex(SavedIndex[_core.FlatIndex]):
                 allowed=as_allowed(allowed),
                 threads=integer(threads, "threads", at_least=1),
                 normalize=flag(normalize, "normalize"),
+                min_score=_least(min_score),
             )
         )
 
@@ -196,3 +207,11 @@ class FlatIndex(SavedIndex[_core.FlatIndex]):
     def vectors(self) -> FloatArray:
         """The ``(n, dim)`` float32 rows, a read-only view that keeps the index alive."""
         return self._index.vectors
+
+
+def _least(min_score: float | None) -> float:
+    if min_score is None:
+        return -math.inf
+    if math.isnan(least := number(min_score, "min_score")):
+        raise InvalidInputError(f"min_score is {min_score!r}, wanted a number")
+    return least

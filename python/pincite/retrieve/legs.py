@@ -51,14 +51,18 @@ def dense_leg(snapshot: Snapshot, vector: FloatArray, k: int, *, rows: Rows | No
     """
     by_graph = 0
     found = []
+    best = np.empty(0, dtype=np.float32)
     for segment, each in zip(snapshot.segments, snapshot.visible if rows is None else rows, strict=True):
         if segment.graph is None or rows is not None or snapshot.restricted:
-            found.append(segment.vectors.search(vector, k=k, allowed=each))
+            # What scores less than the k best of the segments before cannot be among the k best of all.
+            least = float(best[-k]) if len(best) >= k else None
+            found.append(segment.vectors.search(vector, k=k, allowed=each, min_score=least))
         else:
             answer = segment.graph.search_batch(vector[np.newaxis], k=k, ef=max(GRAPH_EF, 4 * k), allowed=each)
             filled = int(answer.counts[0])
             found.append((answer.ids[0, :filled], answer.scores[0, :filled]))
             by_graph += not answer.exact[0]
+        best = np.sort(np.concatenate([best, found[-1][1]]))[-k:]
     return Leg("dense", _path(by_graph, len(snapshot.segments)), _best(snapshot, found, k))
 
 
@@ -92,7 +96,7 @@ def measure_distances(
 def _best(
     snapshot: Snapshot, found: Iterable[tuple[npt.NDArray[np.int64], npt.NDArray[Any]]], k: int
 ) -> dict[RowKey, float]:
-    """Merge what the segments found. Each gave its k best, so the k best of all are among them."""
+    """Merge what the segments found, which the k best of all are among."""
     of_segments = list(found)
     keys = np.concatenate([rows + first for (rows, _), first in zip(of_segments, snapshot.first_keys, strict=True)])
     scores = np.concatenate([scores for _, scores in of_segments])
