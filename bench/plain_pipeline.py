@@ -60,7 +60,7 @@ class Search:
     """The chunks of an index, searched by the pure-Python twin."""
 
     def __init__(self, kb: pincite.KnowledgeBase) -> None:
-        snapshot = kb._folder.snapshot()
+        snapshot = kb.view()
         self.encoder = kb.encoder()
         self.chunks, texts = [], []
         for segment in snapshot.segments:
@@ -68,8 +68,8 @@ class Search:
                 document = snapshot.document(segment.spans.chunk(row).document)
                 start = int(segment.spans.chunks["start"][row])
                 vector = array("f", segment.vectors.vectors[row].tobytes())
-                self.chunks.append(retrieval.Chunk(document.id, start, segment.content(row), vector))
                 texts.append(segment.embedded_text(row))
+                self.chunks.append(retrieval.Chunk(document.id, start, segment.content(row), texts[-1], vector))
         if kb.config.analyzer == "ascii":
             self.loop = Loop(texts, ascii_tokens)
         else:  # the core's tokens, which equal those of the twin and are there in a hundredth of the time
@@ -88,6 +88,7 @@ class Search:
             candidates=50,
             order="none",
             rerank=lambda question, passages: [],
+            words=lambda text: {},
         )
         return [(hit.chunk.document, hit.chunk.start) for hit in hits]
 

@@ -8,8 +8,9 @@ import sqlite3
 import pytest
 
 import pincite
+from pincite.config import IndexConfig
 from pincite.errors import IndexCorruptError, IndexNotFoundError, PinciteError, StorageError
-from pincite.store import merging
+from pincite.store import merging, sweeping
 from small_index import answers, document, opened
 
 FLIPS, CUTS = 200, 50
@@ -182,3 +183,39 @@ def test_damage_is_not_merged_under_new_checksums(copy, monkeypatch):
     file.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
     with opened(copy, verify=False) as kb, pytest.raises(IndexCorruptError, match=r"vectors\.pin"):
         kb.add(document(8), progress=False)
+
+
+@pytest.mark.parametrize("again", ["rebuild", "merge", "snapshot"])
+def test_a_damaged_text_is_not_written_again_under_new_checksums(copy, tmp_path, again):
+    file = file_of(copy, "segments/0/texts.pin")
+    file.write_bytes(file.read_bytes().replace(b" at number", b" at bumber"))
+    with opened(copy, verify=False) as kb, pytest.raises(IndexCorruptError, match=r"texts\.pin"):
+        {
+            "rebuild": lambda: kb.rebuild(config=IndexConfig(target=40), progress=False),
+            "merge": kb.merge,
+            "snapshot": lambda: kb.snapshot(tmp_path / "saved"),
+        }[again]()
+    assert not (tmp_path / "saved").exists()
+
+
+def test_damage_to_a_segment_that_is_swept_removes_nothing_else(memory_path, monkeypatch):
+    """Dead documents are removed by the rows that its spans name: none that lies in another segment."""
+    monkeypatch.setattr(merging, "FANOUT", 9)  # only half dead segments are folded away
+    with opened(memory_path / "kb") as kb:
+        kb.add([document(number) for number in range(5)], progress=False)
+        kb.add(document(6), progress=False)
+        kb.add([document(0, version=1), document(6, version=1)], progress=False)
+        expected, dead = answers(kb), sorted(kb._folder.documents.dead_rows())
+        listed = {segment.id for segment in kb._folder.snapshot().segments}
+    (merged,) = [path for path in (memory_path / "kb" / "segments").iterdir() if path.name not in listed]
+    in_the_first, in_the_merged = (row.to_bytes(8, "little") for row in dead)
+    content = (merged / "spans.pin").read_bytes()
+    assert in_the_merged in content
+    (merged / "spans.pin").write_bytes(content.replace(in_the_merged, in_the_first))
+    monkeypatch.setattr(sweeping, "GRACE_S", -1.0)
+    with opened(memory_path / "kb") as kb:
+        kb.add(document(0, version=1), progress=False)  # unchanged: nothing is written, but it sweeps
+        assert not merged.exists()
+    with opened(memory_path / "kb") as kb:
+        assert answers(kb) == expected
+        assert kb.ledger().balanced

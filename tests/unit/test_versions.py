@@ -7,6 +7,8 @@ import sqlite3
 import zipfile
 from contextlib import closing
 from copy import copy
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -473,6 +475,22 @@ def test_a_snapshot_whose_catalog_has_other_tables_is_refused(kb, path, tmp_path
     for place in (tmp_path / "new", path):
         with pytest.raises(IndexCorruptError, match="tables"):
             pincite.restore(tmp_path / "changed", place)
+
+
+def test_a_snapshot_with_the_texts_of_another_index_is_refused(kb, path, tmp_path):
+    """Each file is whole, and as large as the one whose place it takes."""
+    kb.snapshot(tmp_path / "saved")
+    with opened(tmp_path / "other") as other_kb:
+        texts = [replace(document(number), text=document(number).text.replace(" at ", " on ")) for number in range(6)]
+        other_kb.add(texts, progress=False)
+        (segment,) = other_kb._folder.snapshot().segments
+    with zipfile.ZipFile(tmp_path / "saved") as archive, zipfile.ZipFile(tmp_path / "mixed", "w") as mixed:
+        for name in archive.namelist():
+            foreign = name.startswith("segments/")
+            mixed.writestr(name, (segment.folder / Path(name).name).read_bytes() if foreign else archive.read(name))
+    for place in (tmp_path / "new", path):
+        with pytest.raises(IndexCorruptError, match="not the one that was read"):
+            pincite.restore(tmp_path / "mixed", place)
 
 
 def test_an_archive_whose_files_overlap_is_refused(kb, tmp_path):

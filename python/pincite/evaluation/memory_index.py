@@ -24,6 +24,7 @@ from pincite.evaluation.gold import Excerpt
 from pincite.evaluation.retriever import Retrieval, Retrieved
 from pincite.retrieve.pipeline import CANDIDATES, RERANK_LIMIT, RRF_K
 from pincite.retrieve.rerank import rerank
+from pincite.store.preparing import text_hash
 from pincite.types import Document, TextEncoder, TextReranker
 
 __all__ = ["CutChunk", "Cutter", "MemoryIndex", "MemoryPipeline", "MemoryRetriever", "cutter_of"]
@@ -199,10 +200,7 @@ class MemoryIndex:
     @property
     def sha256(self) -> str:
         """A hash of the documents' ids and texts: that of an index on disk that holds the same."""
-        hashes = {
-            id: hashlib.md5(document.text.encode(), usedforsecurity=False).hexdigest()
-            for id, document in self._documents.items()
-        }
+        hashes = {id: text_hash(document.text) for id, document in self._documents.items()}
         return documents_sha256(hashes)
 
     @cached_property

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Literal
 
 from pincite.errors import counted
+from pincite.store.preparing import text_hash
 from pincite.store.records import DocumentRecord, FailureRecord
 from pincite.store.segment import Segment
 from pincite.store.snapshot import Snapshot
@@ -122,7 +122,7 @@ def _account(record: DocumentRecord, place: tuple[Segment, int] | None, strategy
     faults = []
     if len(text) != record.length:
         faults.append(f"the text has {counted(len(text), 'character')}, the catalog says {record.length}")
-    if hashlib.md5(text.encode(), usedforsecurity=False).hexdigest() != record.text_hash:
+    if text_hash(text) != record.text_hash:
         faults.append("the text is not the one that was read")
     if len(chunks) != record.n_chunks:
         faults.append(f"it has {counted(len(chunks), 'chunk')}, the catalog says {record.n_chunks}")

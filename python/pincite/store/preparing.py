@@ -34,6 +34,7 @@ __all__ = [
     "prepare_file",
     "prepare_stored",
     "sorted_out",
+    "text_hash",
 ]
 
 EmbeddedDocument = tuple[PreparedDocument, npt.NDArray[np.float32]]
@@ -54,6 +55,11 @@ def chunker_of(config: IndexConfig) -> str:
 def content_hash(data: bytes) -> str:
     """Return the SHA-256 of a document's bytes, in hex."""
     return hashlib.sha256(data).hexdigest()
+
+
+def text_hash(text: str) -> str:
+    """Return the MD5 of a canonical text, in hex: the integrity check of its URIs (RFC 5147)."""
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def document_bytes(document: Document) -> bytes:
@@ -236,7 +242,7 @@ def _prepare(
         extractor=extracted.extractor,
         chunker=chunker_of(config),
         content_hash=content_hash(data),
-        text_hash=hashlib.md5(extracted.text.encode(), usedforsecurity=False).hexdigest(),
+        text_hash=text_hash(extracted.text),
         length=len(extracted.text),
         front_matter_end=cut.front_matter_end,
         n_chunks=len(cut.chunks),

@@ -21,7 +21,8 @@ from pincite.store.catalog import Catalog
 from pincite.store.catalog_rows import drop_version, forget_access, put_meta
 from pincite.store.files import make_folder, naming_refusals, sync_folder
 from pincite.store.folder import CATALOG, IndexFolder, lock_to_create, may_become_index
-from pincite.store.staging import carried
+from pincite.store.snapshot import Snapshot
+from pincite.store.staging import carried, text_of
 from pincite.store.sweeping import RESTORING
 from pincite.store.versions import at_version, begin_version, serve
 
@@ -87,12 +88,21 @@ def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreRepo
                     put_meta(connection, {"identity": uuid.uuid4().hex})
                     if not keep_grants:
                         forget_access(connection)
+                _check_texts(folder.snapshot())
                 report = _report(folder, path)
                 folder.catalog.finish()
             (place / "segments").rename(path / "segments")
             (place / CATALOG).rename(path / CATALOG)
             sync_folder(path)
     return report
+
+
+def _check_texts(snapshot: Snapshot) -> None:
+    """Compare all texts with the catalog: an archive's files may be whole and not belong together."""
+    for segment in snapshot.segments:
+        for number, row in enumerate(segment.spans.documents.tolist()):
+            if snapshot.is_alive(segment, number):
+                text_of(segment, number, snapshot.document(row))
 
 
 def _report(

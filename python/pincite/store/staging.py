@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pincite.config import IndexConfig
+from pincite.errors import IndexCorruptError
+from pincite.store.preparing import text_hash
 from pincite.store.records import DocumentRecord, PreparedDocument
 from pincite.store.segment import Segment, write_segment
 from pincite.store.snapshot import Snapshot
 from pincite.types import Chunk
 
-__all__ = ["Staged", "carried"]
+__all__ = ["Staged", "carried", "text_of"]
 
 
 class Staged:
@@ -60,10 +62,27 @@ class Staged:
 def carried(segment: Segment, number: int, record: DocumentRecord) -> tuple[PreparedDocument, npt.NDArray[np.float32]]:
     """Return a document of a segment, ready to be written into another, with its vectors."""
     rows = segment.spans.chunks_of(number)
-    text = segment.texts.text(number)
+    text = text_of(segment, number, record)
     chunks = [_chunk(segment, at, text) for at in rows]
     document = PreparedDocument(record, text, chunks, segment.spans.sections_of(number))
     return document, segment.vectors.vectors[rows.start : rows.stop]
+
+
+def text_of(segment: Segment, number: int, record: DocumentRecord) -> str:
+    """Return a document's text, to be written again: damage must not be copied under new checksums.
+
+    Raises
+    ------
+    IndexCorruptError
+        If it is not the text that was read.
+    """
+    text = segment.texts.text(number)
+    if text_hash(text) != record.text_hash:
+        raise IndexCorruptError(
+            f"{segment.folder / 'texts.pin'}: the text of {record.id!r} is not the one that was read; restore the "
+            "index from a copy, or index the documents again"
+        )
+    return text
 
 
 def _chunk(segment: Segment, row: int, text: str) -> Chunk:

@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -30,6 +30,7 @@ from pincite.store.preparing import EmbeddedDocument, chunker_of, embed, prepare
 from pincite.store.progress import Progress, shown
 from pincite.store.records import DocumentRecord, StoredDocument, VersionRecord, VersionState
 from pincite.store.snapshot import Snapshot
+from pincite.store.staging import text_of
 from pincite.store.stamps import analyzer_probes, encoder_probes
 from pincite.store.writer import NO_VECTORS, Writer
 from pincite.types import TextEncoder
@@ -65,7 +66,7 @@ class RebuildReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON has it."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return asdict(self)
 
 
 def rebuild(
@@ -256,7 +257,7 @@ def _level(
         for row, record in missing:
             model = encoder()
             target.stamp_encoder(model)
-            document = StoredDocument(record, _text(source, row))
+            document = StoredDocument(record, _text(source, row, record))
             prepared = prepare_stored(document, config=target.config, encoder=model)
             pending.append(embed(prepared, model, partial(_tell, tell, record)))
             if sum(len(vectors) for _, vectors in pending) >= ingest.BATCH_CHUNKS:
@@ -279,12 +280,11 @@ def _is_level(live: tuple[int, DocumentRecord] | None, record: DocumentRecord, c
     )
 
 
-def _text(snapshot: Snapshot, row: int) -> str:
+def _text(snapshot: Snapshot, row: int, record: DocumentRecord) -> str:
     place = snapshot.place(row)
     if place is None:
-        raise IndexCorruptError(f"no segment holds the document of row {row}, which the catalog lists")
-    segment, number = place
-    return segment.texts.text(number)
+        raise IndexCorruptError(f"no segment holds the document {record.id!r}, which the catalog lists")
+    return text_of(*place, record)
 
 
 def _put_level(connection: sqlite3.Connection, version: VersionRecord, generation: int) -> None:

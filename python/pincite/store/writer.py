@@ -129,16 +129,16 @@ class Writer:
         merged = []
         if documents or dead:
             merged = segments_to_merge(before, dead, sum(len(document.chunks) for document in documents))
-        with self._generation(before, documents, vectors, merged, dead) as connection:
+        with self._generation(before, documents, vectors, merged, dead) as (connection, generation):
             put_access(connection, granted or {}, gone=gone_ids, only_new=only_new)
-            put_deletions(connection, gone_ids, self._catalog.last_generation() + 1)
+            put_deletions(connection, gone_ids, generation)
             over, failed = [*recovered, *gone_ids], list(failures)
             if over or failed or sources or syncs:
                 put_failures(connection, failed, over=over)
                 put_sources(connection, sources or {})
                 put_syncs(connection, syncs or {}, looked)
                 put_meta(connection, {"noted": noted_checksum(connection)})
-        return self._catalog.last_generation()
+        return generation
 
     def merge(self, before: Snapshot) -> int:
         """Make one segment of all, without what is dead; return the generation's number.
@@ -147,9 +147,8 @@ class Writer:
         """
         if len(before.segments) < 2 and [len(segment) for segment in before.segments] == before.living:
             return before.generation
-        with self._generation(before, (), NO_VECTORS, before.segments, {}):
-            pass
-        return self._catalog.last_generation()
+        with self._generation(before, (), NO_VECTORS, before.segments, {}) as (_, generation):
+            return generation
 
     @contextmanager
     def _generation(
@@ -159,8 +158,8 @@ class Writer:
         vectors: npt.NDArray[np.float32],
         merged: Sequence[Segment],
         dead: Mapping[int, DocumentRecord],
-    ) -> Iterator[sqlite3.Connection]:
-        """Write a segment and list it; inside, more can be put into the same transaction."""
+    ) -> Iterator[tuple[sqlite3.Connection, int]]:
+        """Write a segment and list it in a generation; inside, more can be put into the same transaction."""
         if not self._lock.held:
             raise IndexLockedError(
                 f"{self._segments.parent} is being written by the parent of this process, which was forked meanwhile; "
@@ -192,5 +191,5 @@ class Writer:
                     "INSERT INTO segments VALUES (?, ?, ?, ?, NULL)",
                     [segment_id, version, len(staged.vectors), generation],
                 )
-            yield connection
+            yield connection, generation
             put_generation(connection, generation, version, sums)
