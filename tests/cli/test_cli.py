@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def stub_models(monkeypatch):
     """Run the commands with models that need no weights."""
     monkeypatch.setattr("pincite.models.encoder.Encoder.load", lambda *arguments, **options: StubEncoder())
-    monkeypatch.setattr("pincite.knowledge_base.Reranker.load", lambda *arguments, **options: StubReranker())
+    monkeypatch.setattr("pincite.models.reranker.Reranker.load", lambda *arguments, **options: StubReranker())
 
 
 @pytest.fixture
@@ -314,7 +314,7 @@ def test_a_reranker_that_is_not_there_is_said_before_any_question(kb, capsys, mo
     def missing(name, **options):
         raise ModelFileError(f"there is no {name}")
 
-    monkeypatch.setattr("pincite.knowledge_base.Reranker.load", missing)
+    monkeypatch.setattr("pincite.models.reranker.Reranker.load", missing)
     assert "there is no nope" in run(capsys, "search", kb, "zebra", "--reranker", "nope", code=1).err
 
 
@@ -346,7 +346,7 @@ def test_a_log_gets_a_line_now_and_then(tmp_path, capsys, monkeypatch):
 def test_a_full_disk_behind_the_output_is_one_line(kb):
     program = (
         "import sys; from unittest import mock; from stub_models import StubEncoder\n"
-        "with mock.patch('pincite.knowledge_base.Encoder.load', lambda *a, **o: StubEncoder()):\n"
+        "with mock.patch('pincite.models.encoder.Encoder.load', lambda *a, **o: StubEncoder()):\n"
         "    from pincite.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *filter(None, sys.path)])}

@@ -21,7 +21,7 @@ ASKED = {"what stops the pump at 80": "The pump stops at 80 degrees.", "what doe
 @pytest.fixture(autouse=True)
 def stub_models(monkeypatch):
     monkeypatch.setattr("pincite.models.encoder.Encoder.load", lambda *arguments, **options: StubEncoder())
-    monkeypatch.setattr("pincite.knowledge_base.Reranker.load", lambda *arguments, **options: StubReranker())
+    monkeypatch.setattr("pincite.models.reranker.Reranker.load", lambda *arguments, **options: StubReranker())
 
 
 @pytest.fixture

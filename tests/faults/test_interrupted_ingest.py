@@ -60,7 +60,7 @@ COMMAND = (
     SLOW
     + """
 import pincite.knowledge_base
-pincite.knowledge_base.Encoder.load = lambda *arguments, **options: SlowEncoder()
+pincite.models.encoder.Encoder.load = lambda *arguments, **options: SlowEncoder()
 from pincite.cli import main
 print("ready", flush=True)
 sys.exit(main(["index", sys.argv[2], "--into", sys.argv[1]]))

@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from pincite.config import IndexConfig
+from pincite.core.arguments import integer
+from pincite.core.bm25 import BM25Index
+from pincite.core.chunking import chunk
 from pincite.core.stemming import WordStemmer
 from pincite.core.text import tokenize
 from pincite.errors import IncompatibleIndexError
 from pincite.store.records import VersionRecord
 from pincite.types import TextEncoder
 
-__all__ = ["analyzer_probes", "check_analyzer", "check_encoder", "encoder_probes"]
+__all__ = ["analyzer_probes", "check_analyzer", "check_config", "check_encoder", "encoder_probes"]
 
 PROBES = ("Where is the answer written?", "[Guide > Set-up]\nInstall it, then run `tool --check` in 2 steps: α, β.")
 """Texts whose vectors are kept."""
@@ -33,6 +36,20 @@ WORDS = (
 
 PROBE_TOLERANCE = 1e-3
 """How far the components of equal texts may be apart: other processors and batches give 1e-6, other weights 1e-2."""
+
+
+def check_config(config: IndexConfig) -> None:
+    """Refuse settings that no index can be built by, before anything is written.
+
+    Raises
+    ------
+    InvalidInputError
+        If one of them is unknown, or out of its range.
+    """
+    chunk("x", strategy=config.strategy, target=config.target, overlap=config.overlap)
+    BM25Index.build([], analyzer=config.analyzer, stemmer=config.stemmer)
+    if config.graph_from is not None:
+        integer(config.graph_from, "graph_from", at_least=1)
 
 
 def analyzer_probes(config: IndexConfig) -> dict[str, Any]:
