@@ -79,7 +79,8 @@ void register_flat(py::module_& module) {
       .def("search", search, arg("query").noconvert(), py::kw_only(), arg("k"), arg("allowed"),
            arg("threads"), arg("normalize"), arg("min_score"), "One query: (ids, scores), best first.")
       .def("search_batch", search_batch, arg("queries").noconvert(), py::kw_only(), arg("k"), arg("allowed"),
-           arg("threads"), arg("normalize"), arg("min_score"), "Several queries: (ids, scores, counts), padded to k columns.")
+           arg("threads"), arg("normalize"), arg("min_score"),
+           "Several queries: (ids, scores, counts), padded to k columns.")
       .def("__len__", [](const FlatIndex& self) { return self.vectors().size(); })
       .def_property_readonly("dim", [](const FlatIndex& self) { return self.vectors().dim(); })
       .def_property_readonly("storage",

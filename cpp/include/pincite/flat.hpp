@@ -42,10 +42,10 @@ class FlatIndex {
   [[nodiscard]] static FlatIndex load(const std::filesystem::path& path, bool verify = true);
   void save(const std::filesystem::path& path) const;
 
-  /// The `k` best of the rows in `allowed` (all: nullptr) that score at least `min_score`, best first, for each
-  /// of `queries` (row after row, each of norm 1). One query is spread over `threads` by rows, several by queries; the hits do not depend
-  /// on it. Throws InvalidInputError when `threads` is 0, and IndexCorruptError when a score is not finite,
-  /// which only a forged file can bring about.
+  /// The `k` best of the rows in `allowed` (all: nullptr) that score at least `min_score`, best first, for
+  /// each of `queries` (row after row, each of norm 1). One query is spread over `threads` by rows, several
+  /// by queries; the hits do not depend on it. Throws InvalidInputError when `threads` is 0, and
+  /// IndexCorruptError when a score is not finite, which only a forged file can bring about.
   [[nodiscard]] std::vector<Hits> search(std::span<const float> queries, std::size_t k,
                                          const Bitmap* allowed = nullptr, std::size_t threads = 1,
                                          const Kernel& kernel = default_kernel(),
