@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from pincite.evaluation.report import Report
     from pincite.evaluation.run import evaluate
     from pincite.filters import F
-    from pincite.knowledge_base import KnowledgeBase, open, resolve, restore
+    from pincite.knowledge_base import KnowledgeBase, open, resolve, restore, verify
     from pincite.models.encoder import Encoder
     from pincite.models.reranker import Reranker
     from pincite.retrieve.result import Hit, SearchResult
     from pincite.store.ingest import DocumentOutcome, IngestReport
     from pincite.store.ledger import DocumentLedger, Ledger
     from pincite.store.status import Status
+    from pincite.store.verifying import Damage, IndexVerification
 
 __all__ = [
     "BM25Batch",
@@ -43,6 +44,7 @@ __all__ = [
     "Chunk",
     "Citation",
     "Context",
+    "Damage",
     "Document",
     "DocumentLedger",
     "DocumentOutcome",
@@ -54,6 +56,7 @@ __all__ = [
     "HnswBatch",
     "HnswIndex",
     "IndexConfig",
+    "IndexVerification",
     "IngestReport",
     "KnowledgeBase",
     "Ledger",
@@ -78,6 +81,7 @@ __all__ = [
     "restore",
     "rrf",
     "tokenize",
+    "verify",
 ]
 
 # The floors above the core are loaded when they are asked for first: they need SQLite, a tokenizer and the like, and
@@ -85,12 +89,14 @@ __all__ = [
 _LAZY = {
     "Citation": "cite.citation",
     "Context": "cite.context",
+    "Damage": "store.verifying",
     "DocumentLedger": "store.ledger",
     "DocumentOutcome": "store.ingest",
     "Encoder": "models.encoder",
     "F": "filters",
     "GoldSet": "evaluation.gold",
     "Hit": "retrieve.result",
+    "IndexVerification": "store.verifying",
     "IngestReport": "store.ingest",
     "KnowledgeBase": "knowledge_base",
     "Ledger": "store.ledger",
@@ -105,6 +111,7 @@ _LAZY = {
     "open": "knowledge_base",
     "resolve": "knowledge_base",
     "restore": "knowledge_base",
+    "verify": "knowledge_base",
 }
 
 

@@ -1,7 +1,7 @@
-"""``python -m soaks.survival kills|failures|power [NUMBER]``: what an index survives, with a library below it.
+"""``python -m soaks.survival WHAT [NUMBER]``: what an index survives.
 
-The number is a step for kills and failures (every n-th call; 1: all), and how often the power is lost. Without one, all
-is done, and each kind of sync is left out once, to see that it is missed.
+The number is a step for kills, failures (every n-th call) and the catalog (every n-th byte), 1 by default, and how
+often the power is lost. Without one, each kind of sync is left out once as well, to see that it is missed.
 """
 
 from __future__ import annotations
@@ -9,28 +9,55 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 
 import fsfault
+from soaks import catalogs
 from soaks.crashes import sweep
+from soaks.outcome import Outcome
 from soaks.power import lose_power
 
 SHOWN = 10
 """Findings that are told in words."""
 
 
-def main() -> int:
+def kills(given: argparse.Namespace) -> Outcome:
+    """Kill the process at every call."""
     fsfault.require_preloaded()
+    return sweep(given.number or 1, "kills", only=given.only, first=given.first)
+
+
+def failures(given: argparse.Namespace) -> Outcome:
+    """Let every call fail."""
+    fsfault.require_preloaded()
+    return sweep(given.number or 1, "failures", only=given.only, first=given.first)
+
+
+def power(given: argparse.Namespace) -> Outcome:
+    """Lose the power."""
+    fsfault.require_preloaded()
+    return lose_power(given.number or 10_000, leave_out=not (given.number or given.only), only=given.only)
+
+
+def catalog(given: argparse.Namespace) -> Outcome:
+    """Damage the catalog."""
+    return catalogs.sweep(given.number or 1, seed=given.first)
+
+
+WHAT: dict[str, Callable[[argparse.Namespace], Outcome]] = {
+    each.__name__: each for each in (kills, failures, power, catalog)
+}
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m soaks.survival", description=__doc__)
-    parser.add_argument("what", choices=["kills", "failures", "power"])
+    parser.add_argument("what", choices=WHAT)
     parser.add_argument("number", type=int, nargs="?")
     parser.add_argument("--only", default="", help="scenarios with this in their name")
-    parser.add_argument("--first", type=int, default=1, help="of the calls")
+    parser.add_argument("--first", type=int, default=1, help="of the calls, or bytes")
     given = parser.parse_args()
     started = time.perf_counter()
-    if given.what == "power":
-        outcome = lose_power(given.number or 10_000, leave_out=not (given.number or given.only), only=given.only)
-    else:
-        outcome = sweep(given.number or 1, given.what, only=given.only, first=given.first)
+    outcome = WHAT[given.what](given)
     print("\n\n".join(outcome.findings[:SHOWN]), file=sys.stderr)
     numbers = ", ".join(f"{total:,} {name}" for name, total in outcome.counts.items())
     minutes = (time.perf_counter() - started) / 60

@@ -32,6 +32,7 @@ from pincite.cli import (
     status,
     swap,
     sync,
+    verify,
     versions,
 )  # fmt: skip
 from pincite.cli.arguments import print_json, tell
@@ -57,6 +58,7 @@ VERBS: dict[str, Any] = {
     "context": context,
     "cite": cite,
     "status": status,
+    "verify": verify,
     "ledger": ledger,
     "eval": eval,
     "models": models,

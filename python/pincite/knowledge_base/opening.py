@@ -14,12 +14,14 @@ from pincite.errors import InvalidInputError
 from pincite.knowledge_base.facade import KnowledgeBase
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder
+from pincite.store.progress import Progress
 from pincite.store.records import VersionState
 from pincite.store.restoring import RestoreReport, restore_archive
 from pincite.store.stamps import check_config
+from pincite.store.verifying import IndexVerification, verify_index
 from pincite.types import TextEncoder, TextReranker
 
-__all__ = ["open", "resolve", "restore"]
+__all__ = ["open", "resolve", "restore", "verify"]
 
 STATES: dict[str, VersionState] = {"serving": "serving", "built": "built", "previous": "previous"}
 
@@ -153,6 +155,40 @@ def restore(file: str | os.PathLike[str], path: str | os.PathLike[str], *, keep_
     folder = Path(path_text(path)).resolve()
     with naming_refusals(folder, "restore the index"):
         return restore_archive(Path(path_text(file)), folder, keep_grants=flag(keep_grants, "keep_grants"))
+
+
+def verify(path: str | os.PathLike[str], *, progress: bool | Progress = False) -> IndexVerification:
+    """Compare all of an index with its checksums, and its parts with each other; nothing is written.
+
+    Every file of every version, every row of the catalog, and every text with its hash; that chunks cover the texts and
+    nothing lies twice. It goes on behind what it finds, so that all damage is told of, where `open` ends at the first.
+    Others may read and write meanwhile.
+
+    Parameters
+    ----------
+    path : path
+        The index's folder.
+    progress : bool or callable, default False
+        As for `KnowledgeBase.add`.
+
+    Raises
+    ------
+    IndexNotFoundError
+        If there is no index.
+    IndexCorruptError
+        If its catalog cannot be read at all.
+    IncompatibleIndexError
+        If a later version of Pincite wrote it.
+
+    Examples
+    --------
+    >>> import pincite
+    >>> pincite.verify("kb").sound  # doctest: +SKIP
+    True
+    """
+    folder = Path(path_text(path)).resolve()
+    with naming_refusals(folder, "verify the index"):
+        return verify_index(folder, progress=progress)
 
 
 def resolve(uri: str, kb: KnowledgeBase) -> Passage:

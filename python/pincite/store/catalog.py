@@ -153,6 +153,38 @@ class Catalog(CatalogConnection):
         if found != {statement.strip() for statement in SCHEMA.strip().rstrip(";").split(";\n")}:
             raise self.damaged("its tables are not those of an index")
 
+    def check_pages(self) -> None:
+        """Let SQLite hold its pages and indexes against each other; reads all of the file.
+
+        Raises
+        ------
+        IndexCorruptError
+            If they contradict each other.
+        """
+        said = [str(row[0]) for row in self.rows("PRAGMA integrity_check(10)")]
+        if said != ["ok"]:
+            raise self.damaged("; ".join(said))
+
+    def check_rows(self) -> None:
+        """Compare the rows that belong to no version with their checksums, and the numbers that come next.
+
+        Raises
+        ------
+        IndexCorruptError
+            If one is not what was written, or a number would be given twice.
+        """
+        with self.reading():
+            self.meta()
+            self.access()
+            self.deleted_since(-1)
+            for table, number, next_after in (
+                ("documents", "row", self.last_row()),
+                ("generations", "number", self.last_generation()),
+            ):
+                (found,) = self.rows(f"SELECT coalesce(max({number}), 0) AS most FROM {table}")
+                if found["most"] > next_after:
+                    raise self.damaged(f"{table} has number {found['most']}, its sequence is at {next_after}")
+
     def check_noted(self) -> None:
         """Compare the failures and sources with their checksum.
 

@@ -15,6 +15,11 @@ from pincite.errors import IndexCorruptError, IndexNotFoundError, StorageError
 
 __all__ = ["CatalogConnection"]
 
+REFUSALS = ("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_BUSY",
+            "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_PROTOCOL", "SQLITE_AUTH", "SQLITE_NOLFS",
+            "SQLITE_INTERRUPT")  # fmt: skip
+"""What is no fault of the file."""
+
 _open_connections: weakref.WeakSet[CatalogConnection] = weakref.WeakSet()
 _forking = threading.Lock()
 _held: list[CatalogConnection] = []
@@ -130,14 +135,17 @@ class CatalogConnection:
                 yield self._open()
             except sqlite3.Error as error:
                 raise self._named(error) from error
+            except UnicodeDecodeError as error:  # of a message that quotes what is damaged
+                raise self.damaged("what it holds is no UTF-8") from error
 
     def _named(self, error: sqlite3.Error) -> Exception:
         name = getattr(error, "sqlite_errorname", "")
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "no such" in str(error):
-            return self.damaged(str(error))
         if name.startswith("SQLITE_CANTOPEN") and not self.path.exists():
             return IndexNotFoundError(f"{self.path.parent} holds no index: {self.path.name} is missing")
-        return StorageError(None, f"{self.path}: {error}")
+        if isinstance(error, (sqlite3.InterfaceError, sqlite3.ProgrammingError)) or name.startswith(REFUSALS):
+            return StorageError(None, f"{self.path}: {error}")
+        # Statements are ours, and fit the tables: what they cannot read, or contradicts them, is damage.
+        return self.damaged(str(error))
 
     def damaged(self, what: str) -> IndexCorruptError:
         """Return the error for a catalog that does not say what was written into it."""

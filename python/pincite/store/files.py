@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from pincite.errors import PinciteError, StorageError
 
-__all__ = ["make_folder", "naming_refusals", "storage_error", "sync_folder"]
+__all__ = ["make_folder", "naming_refusals", "nbytes", "storage_error", "sync_folder"]
 
 
 def sync_folder(folder: Path) -> None:
@@ -46,3 +47,13 @@ def naming_refusals(path: Path, wanted: str) -> Iterator[None]:
 def storage_error(error: OSError, path: Path, wanted: str) -> StorageError:
     """Return the named error for a refusal of the operating system."""
     return StorageError(error.errno, f"{path}: cannot {wanted}: {error.strerror or error}")
+
+
+def nbytes(path: Path) -> int:
+    """Add up the files of a folder; a writer may sweep some of them away meanwhile."""
+    total = 0
+    for folder, _, names in os.walk(path):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += Path(folder, name).stat().st_size
+    return total

@@ -21,14 +21,14 @@ from pincite.store.files import make_folder, naming_refusals, sync_folder
 from pincite.store.lock import WriterLock
 from pincite.store.pins import READERS
 from pincite.store.records import DocumentRecord, VersionRecord, VersionState
-from pincite.store.segment import Segment, is_segment
+from pincite.store.segment import SEGMENTS, Segment, is_segment
 from pincite.store.snapshot import Snapshot
 from pincite.store.stamps import analyzer_probes, check_analyzer, check_encoder, encoder_probes
 from pincite.store.sweeping import RESTORING
 from pincite.store.writer import LOCK, Writer
 from pincite.types import TextEncoder
 
-__all__ = ["CATALOG", "IndexFolder", "lock_to_create", "may_become_index"]
+__all__ = ["CATALOG", "IndexFolder", "lock_to_create", "may_become_index", "require_index"]
 
 CATALOG = "catalog.sqlite"
 UNFINISHED_CATALOG = ".catalog.sqlite"
@@ -58,13 +58,7 @@ class IndexFolder:
         self.path = path
         self.read_only = read_only
         self._verify = verify
-        if not (path / CATALOG).is_file():
-            if path.exists() and not may_become_index(path):
-                raise IndexNotFoundError(f"{path} is no index; give the folder of one")
-            raise IndexNotFoundError(
-                f"{path} {'is empty' if path.exists() else 'does not exist'}; make an index with "
-                f"pincite.open({str(path)!r}, create=True), or on the command line: pincite index FOLDER --into {path}"
-            )
+        require_index(path)
         self.catalog = Catalog(path / CATALOG, writable=not read_only)
         self.identity = self.catalog.identity()
         self._refreshing = threading.Lock()
@@ -87,7 +81,7 @@ class IndexFolder:
         if path.exists() and not may_become_index(path):
             raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
         with naming_refusals(path, "make an index"):
-            make_folder(path / "segments")
+            make_folder(path / SEGMENTS)
             with lock_to_create(path):
                 if (path / CATALOG).exists():
                     return  # another process made it meanwhile
@@ -102,7 +96,7 @@ class IndexFolder:
     @property
     def segments(self) -> Path:
         """The folder of the segments."""
-        return self.path / "segments"
+        return self.path / SEGMENTS
 
     def snapshot(self) -> Snapshot:
         """Return the last generation, as far as others have committed it."""
@@ -247,13 +241,31 @@ class IndexFolder:
         self.__dict__.pop("views", None)
 
 
+def require_index(path: Path) -> None:
+    """Refuse a path where no index is.
+
+    Raises
+    ------
+    IndexNotFoundError
+        Says how one is made.
+    """
+    if (path / CATALOG).is_file():
+        return
+    if path.exists() and not may_become_index(path):
+        raise IndexNotFoundError(f"{path} is no index; give the folder of one")
+    raise IndexNotFoundError(
+        f"{path} {'is empty' if path.exists() else 'does not exist'}; make an index with "
+        f"pincite.open({str(path)!r}, create=True), or on the command line: pincite index FOLDER --into {path}"
+    )
+
+
 def may_become_index(path: Path) -> bool:
     """Return whether a folder is empty, but for what making or restoring an index puts or left there."""
-    ours = ("segments", LOCK, UNFINISHED_CATALOG, CATALOG, RESTORING, READERS)
+    ours = (SEGMENTS, LOCK, UNFINISHED_CATALOG, CATALOG, RESTORING, READERS)
     return (
         path.is_dir()
         and all(entry.name.startswith(ours) for entry in path.iterdir())
-        and all(is_segment(entry) for entry in (path / "segments").glob("*"))
+        and all(is_segment(entry) for entry in (path / SEGMENTS).glob("*"))
     )
 
 

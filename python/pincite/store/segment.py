@@ -22,7 +22,10 @@ from pincite.store.records import PreparedDocument
 from pincite.store.spans import Spans
 from pincite.store.texts import CanonicalTexts
 
-__all__ = ["Segment", "is_segment", "write_segment"]
+__all__ = ["SEGMENTS", "Segment", "is_segment", "write_segment"]
+
+SEGMENTS = "segments"
+"""The folder of an index that they lie in."""
 
 UNFINISHED = ".unfinished-"
 """How the name of a segment's folder begins until all its files are on disk."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
+from pincite.store.files import nbytes
 from pincite.store.folder import IndexFolder
 from pincite.store.records import FailureRecord, SourceRecord, VersionRecord
 
@@ -102,19 +100,9 @@ def status_of(folder: IndexFolder) -> Status:
         failed=tuple(folder.catalog.failures()),
         without_groups=documents.without_groups() if folder.catalog.epoch() else 0,
         segments=len(snapshot.segments),
-        nbytes=_nbytes(folder.path),
+        nbytes=nbytes(folder.path),
         encoder=snapshot.version.encoder,
         config=snapshot.version.config.to_dict(),
         sources=tuple(folder.catalog.source_records()),
         versions=tuple(folder.catalog.versions()),
     )
-
-
-def _nbytes(path: Path) -> int:
-    """Add up the files of a folder; a writer may sweep some of them away meanwhile."""
-    total = 0
-    for folder, _, names in os.walk(path):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += Path(folder, name).stat().st_size
-    return total

@@ -1,0 +1,184 @@
+"""All of an index compared with its checksums, and its parts with each other. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pincite.core.bm25 import BM25Index
+from pincite.core.flat import FlatIndex
+from pincite.errors import IncompatibleIndexError, IndexCorruptError, StorageError
+from pincite.store.catalog import Catalog
+from pincite.store.catalog_documents import DocumentCatalog
+from pincite.store.files import nbytes
+from pincite.store.folder import CATALOG, require_index
+from pincite.store.ledger import ledger_of
+from pincite.store.pins import pin
+from pincite.store.progress import Progress, shown
+from pincite.store.records import VersionRecord
+from pincite.store.segment import SEGMENTS, Segment
+from pincite.store.snapshot import Snapshot
+from pincite.store.spans import Spans
+from pincite.store.texts import CanonicalTexts
+
+__all__ = ["Damage", "IndexVerification", "verify_index"]
+
+FILES: dict[str, Callable[[Path], object]] = {
+    "texts.pin": CanonicalTexts.open,
+    "spans.pin": Spans.open,
+    "bm25.pin": BM25Index.load,
+    "vectors.pin": FlatIndex.load,
+}
+"""What every segment has, each readable without the others; a graph is read with the whole segment, by its vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Something that is not as it was written.
+
+    Attributes
+    ----------
+    file : str
+        Below the index's folder.
+    what : str
+    """
+
+    file: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexVerification:
+    """What of an index is as it was written.
+
+    Attributes
+    ----------
+    path : str
+    versions, segments, documents, chunks, nbytes : int
+        What was compared: of all versions, in bytes of segments' files.
+    damages : tuple of Damage
+    affected : tuple of str
+        The ids of documents whose texts, chunks, postings or vectors lie in what is damaged.
+    """
+
+    path: str
+    versions: int
+    segments: int
+    documents: int
+    chunks: int
+    nbytes: int
+    damages: tuple[Damage, ...]
+    affected: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.damages
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verification as JSON has it."""
+        return {"sound": self.sound, **asdict(self)}
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is found on the way."""
+
+    damages: list[Damage] = field(default_factory=list)
+    affected: set[str] = field(default_factory=set)
+    segments: set[str] = field(default_factory=set)
+    documents: int = 0
+    chunks: int = 0
+    nbytes: int = 0
+
+    @contextmanager
+    def noting(self, file: str) -> Iterator[None]:
+        """Note what is wrong, and go on behind the block."""
+        try:
+            yield
+        except (IndexCorruptError, IncompatibleIndexError, StorageError) as error:
+            self.damages.append(Damage(file, str(error)))
+
+
+class _Reader:
+    """Holds the generation that is compared: a writer leaves its files."""
+
+
+def verify_index(path: Path, *, progress: bool | Progress = False) -> IndexVerification:
+    """Do what `pincite.verify` says."""
+    require_index(path)
+    found = _Found()
+    with closing(Catalog(path / CATALOG, writable=False)) as catalog:
+        catalog.meta()  # an index that another version of Pincite wrote is not damaged
+        for check in (catalog.check_pages, catalog.check_schema, catalog.check_rows, catalog.check_noted):
+            with found.noting(CATALOG):
+                check()
+        versions: list[VersionRecord] = []
+        with found.noting(CATALOG):
+            versions = catalog.versions()
+        with shown(progress, nbytes(path / SEGMENTS), doing="verifying") as tell:
+            for version in versions:
+                _verify_version(path, catalog, version, found, tell)
+    return IndexVerification(
+        str(path), len(versions), len(found.segments), found.documents, found.chunks, found.nbytes,
+        tuple(dict.fromkeys(found.damages)), tuple(sorted(found.affected)),
+    )  # fmt: skip
+
+
+def _verify_version(
+    path: Path, catalog: Catalog, version: VersionRecord, found: _Found, tell: Callable[[float, str], None] | None
+) -> None:
+    documents = catalog.version(version.number)
+    reader = _Reader()
+    while True:
+        pin(path, version.number, generation := documents.last_generation(), reader)
+        if documents.last_generation() == generation:
+            break
+    listed = [segment.id for segment in documents.segments()]
+    before = len(found.damages)
+    with found.noting(CATALOG):
+        documents.generation(verify=True)
+        for _ in documents.since(-1):  # each row has its checksum
+            pass
+    sound = set()
+    for id in listed:
+        rows = _verify_segment(path / SEGMENTS / id, found, tell)
+        sound.update(rows)
+        found.segments.add(id)
+    with found.noting(CATALOG):
+        living = documents.living(generation)
+        found.documents += len(living)
+        found.chunks += sum(record.n_chunks for _, record in living)
+        found.affected.update(record.id for row, record in living if row not in sound)
+        if len(found.damages) == before:
+            _verify_texts(path, documents, version, found)
+
+
+def _verify_segment(folder: Path, found: _Found, tell: Callable[[float, str], None] | None) -> list[int]:
+    """Compare a segment's files, each for itself; return the catalog's rows of its documents, none if it is damaged."""
+    name = f"{SEGMENTS}/{folder.name}"
+    before, rows = len(found.damages), []
+    for file, load in FILES.items():
+        with found.noting(f"{name}/{file}"):
+            load(folder / file)
+    if len(found.damages) == before:
+        with found.noting(name):
+            rows = Segment(folder).spans.documents.tolist()
+    size = nbytes(folder)
+    found.nbytes += size
+    if tell is not None:
+        tell(size, name)
+    return rows
+
+
+def _verify_texts(path: Path, documents: DocumentCatalog, version: VersionRecord, found: _Found) -> None:
+    """Account for every character: texts have the hashes that the catalog has, and chunks lie in them in order."""
+    snapshot = Snapshot.open(documents, version, path / SEGMENTS, verify=False)
+    living = documents.living(snapshot.generation)
+    for account in ledger_of(snapshot, living, [], strategy=version.config.strategy):
+        if account.faults:
+            found.affected.add(account.id)
+            found.damages.append(Damage(SEGMENTS, f"the document {account.id!r}: {'; '.join(account.faults)}"))
