@@ -163,7 +163,7 @@ def tidy(session: nox.Session) -> None:
 
 @nox.session
 def survival(session: nox.Session) -> None:
-    """Kill, refuse or lose power at every call (each under 20 minutes): nox -s survival -- kills|failures|power [N]."""
+    """Kill it, refuse it, cut it off from power, damage it: nox -s survival -- kills|failures|power|catalog [N]."""
     session.install(".[test]")
     session.run("python", "-m", "soaks.survival", *session.posargs, env={"PYTHONPATH": "tests"})
 

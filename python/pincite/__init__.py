@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from pincite.evaluation.report import Report
     from pincite.evaluation.run import evaluate
     from pincite.filters import F
-    from pincite.knowledge_base import KnowledgeBase, open, resolve, restore, verify
+    from pincite.knowledge_base import Diagnosis, KnowledgeBase, diagnose, open, resolve, restore, verify
     from pincite.models.encoder import Encoder
     from pincite.models.reranker import Reranker
     from pincite.retrieve.result import Hit, SearchResult
+    from pincite.store.diagnosis import Finding
     from pincite.store.ingest import DocumentOutcome, IngestReport
     from pincite.store.ledger import DocumentLedger, Ledger
     from pincite.store.status import Status
@@ -45,11 +46,13 @@ __all__ = [
     "Citation",
     "Context",
     "Damage",
+    "Diagnosis",
     "Document",
     "DocumentLedger",
     "DocumentOutcome",
     "Encoder",
     "F",
+    "Finding",
     "FlatIndex",
     "GoldSet",
     "Hit",
@@ -73,6 +76,7 @@ __all__ = [
     "Verification",
     "__version__",
     "chunk",
+    "diagnose",
     "errors",
     "evaluate",
     "highlights",
@@ -90,10 +94,12 @@ _LAZY = {
     "Citation": "cite.citation",
     "Context": "cite.context",
     "Damage": "store.verifying",
+    "Diagnosis": "knowledge_base",
     "DocumentLedger": "store.ledger",
     "DocumentOutcome": "store.ingest",
     "Encoder": "models.encoder",
     "F": "filters",
+    "Finding": "store.diagnosis",
     "GoldSet": "evaluation.gold",
     "Hit": "retrieve.result",
     "IndexVerification": "store.verifying",
@@ -107,6 +113,7 @@ _LAZY = {
     "SearchResult": "retrieve.result",
     "Status": "store.status",
     "Verification": "cite.verification",
+    "diagnose": "knowledge_base",
     "evaluate": "evaluation.run",
     "open": "knowledge_base",
     "resolve": "knowledge_base",

@@ -57,6 +57,30 @@ def test_index_says_what_became_of_each(tmp_path, kb, capsys):
     assert [document["reason"] for document in report["documents"] if document["state"] == "failed"] == ["unsupported"]
 
 
+def test_verify_says_what_is_damaged_and_which_documents_it_touches(kb, capsys):
+    assert run(capsys, "verify", kb).out.startswith("sound: 1 version of 1 segment, 2 documents in 2 chunks, ")
+    (file,) = Path(kb).glob("segments/*/texts.pin")
+    file.write_bytes(file.read_bytes().replace(b"The pump", b"The lump"))
+    said = run(capsys, "verify", kb, code=1).out.splitlines()
+    assert said[0].startswith(f"DAMAGED segments/{file.parent.name}/texts.pin: ")
+    assert said[1:3] == ["affected docs/pumps.md", "affected docs/sails.md"]
+    assert said[3].startswith("1 finding: ")
+    found = json_of(capsys, "verify", kb, code=1)
+    assert (found["sound"], found["affected"]) == (False, ["docs/pumps.md", "docs/sails.md"])
+
+
+def test_doctor_says_what_to_do(kb, tmp_path, capsys):
+    said = run(capsys, "doctor", kb, "--encoder", "stub").out
+    assert "note     failed      1 document could not be indexed: 1 unsupported -> `pincite status --failed`" in said
+    assert "PROBLEM" not in said
+    (tmp_path / "docs").rename(tmp_path / "elsewhere")
+    run(capsys, "sync", kb, "--quiet", code=1)
+    assert re.search(r"^PROBLEM  source +docs \(", run(capsys, "doctor", kb, code=1).out, re.MULTILINE)
+    found = json_of(capsys, "doctor", kb, code=1)
+    assert found["healthy"] is False
+    assert {"level", "subject", "what", "advice"} == set(found["findings"][0])
+
+
 def test_index_with_nothing_inside_is_no_success(tmp_path, capsys):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "logo.png").write_bytes(b"\x89PNG")

@@ -10,10 +10,12 @@ import sys
 import pytest
 
 import fsfault
+from soaks import catalogs
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(fsfault.missing()), reason=fsfault.missing() or "-")]
+pytestmark = pytest.mark.slow
 
 
+@pytest.mark.skipif(bool(fsfault.missing()), reason=fsfault.missing() or "-")
 @pytest.mark.parametrize(
     ("what", "number", "counted", "least"),
     [("kills", 41, "kills", 100), ("failures", 71, "failed calls", 200), ("power", 400, "states", 350)],
@@ -28,3 +30,10 @@ def test_an_index_survives(what, number, counted, least):
     found = re.search(rf"([\d,]+) {counted}", ended.stdout)
     assert found is not None
     assert int(found[1].replace(",", "")) > least
+
+
+def test_damage_to_a_catalog_is_named_or_does_not_show():
+    outcome = catalogs.sweep(251, seed=3)
+    assert outcome.findings == []
+    assert outcome.counts["named at open or use"] > 50
+    assert outcome.counts["harmless"] > 50  # most of a small catalog is free space

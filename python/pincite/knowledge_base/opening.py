@@ -175,10 +175,10 @@ def verify(path: str | os.PathLike[str], *, progress: bool | Progress = False) -
     ------
     IndexNotFoundError
         If there is no index.
-    IndexCorruptError
-        If its catalog cannot be read at all.
     IncompatibleIndexError
         If a later version of Pincite wrote it.
+    StorageError
+        If its folder cannot be read.
 
     Examples
     --------

@@ -100,7 +100,7 @@ def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, 
             with catalog.transaction() as connection:
                 keep_version(connection, number)
             documents = catalog.version(number)
-            generation, sums = documents.generation(verify=True)
+            generation, sums, _ = documents.generation(verify=True)
             try:
                 places = _without_the_dead(catalog, documents, folder.segments, copy.with_suffix(".segments"))
             except StorageError:  # a writer merged and swept some of it; then the catalog does not list it any more

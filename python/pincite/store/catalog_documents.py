@@ -17,6 +17,7 @@ from pincite.store.catalog_rows import (
     counted_sums,
     document_checksum,
     generation_checksum,
+    living_segments,
 )
 from pincite.store.records import DocumentRecord
 
@@ -32,10 +33,11 @@ class ListedSegment(NamedTuple):
 
 
 class Generation(NamedTuple):
-    """A commit: its number, and the sums over the documents that were alive then."""
+    """A commit: its number, the sums over the documents that were alive then, and the segments, oldest first."""
 
     number: int
     sums: Sums
+    segments: list[ListedSegment]
 
 
 class Connected(Protocol):
@@ -93,15 +95,16 @@ class DocumentCatalog:
                 raise self._catalog.damaged(f"it has no generation of version {self.version}")
             values = list(found)
             sums = Sums(*values[3:-1])
-            sound = values[-1] == generation_checksum(connection, values[:-1])
+            segments = living_segments(connection, self.version)
+            sound = values[-1] == generation_checksum(values[:-1], segments)
             if not sound or (verify and sums != counted_sums(connection, self.version)):
                 raise self._catalog.damaged("it is not what its last generation committed")
-        return Generation(values[0], sums)
+        return Generation(values[0], sums, [ListedSegment(*segment) for segment in segments])
 
     def segments(self) -> list[ListedSegment]:
-        """Return the segments that are alive, oldest first."""
-        statement = "SELECT id, chunks, born FROM segments WHERE version = ? AND died IS NULL ORDER BY born, id"
-        return [ListedSegment(*row) for row in self._catalog.rows(statement, [self.version])]
+        """Return the segments that are alive, oldest first, whether or not the rest of the catalog is sound."""
+        with self._catalog.reading() as connection:
+            return [ListedSegment(*segment) for segment in living_segments(connection, self.version)]
 
     def has_segments(self, ids: Sequence[str]) -> bool:
         """Return whether segments are listed, be it as merged."""

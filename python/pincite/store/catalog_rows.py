@@ -27,6 +27,7 @@ __all__ = [
     "generation_checksum",
     "insert_document",
     "keep_version",
+    "living_segments",
     "noted_checksum",
     "put_access",
     "put_deletions",
@@ -144,22 +145,27 @@ def put_generation(connection: sqlite3.Connection, number: int, version: int, su
     """Note a commit, after all that it changes."""
     values = [number, version, time.time(), *sums]
     marks = ", ".join("?" * (len(values) + 1))
-    found = generation_checksum(connection, values)
+    found = generation_checksum(values, living_segments(connection, version))
     connection.execute(f"INSERT INTO generations VALUES ({marks})", [*values, found])
 
 
-def generation_checksum(connection: sqlite3.Connection, values: Sequence[Any]) -> int:
+def living_segments(connection: sqlite3.Connection, version: int) -> list[tuple[str, int, int]]:
+    """Return the id, the chunks and the birth of each segment that is alive, oldest first."""
+    # NOT INDEXED: an index has copies of what it orders by, and what is checked has to be what is used.
+    statement = "SELECT id, chunks, born FROM segments NOT INDEXED WHERE version = ? AND died IS NULL"
+    found = [(row["id"], row["chunks"], row["born"]) for row in connection.execute(statement, [version])]
+    return sorted(found, key=lambda segment: (segment[2], segment[0]))
+
+
+def generation_checksum(values: Sequence[Any], segments: Sequence[tuple[str, int, int]]) -> int:
     """Cover a generation's row, and which segments are alive in its version."""
-    segments = connection.execute(
-        "SELECT id, chunks, born FROM segments WHERE version = ? AND died IS NULL ORDER BY id", [values[1]]
-    )
-    return checksum([*values, [tuple(row) for row in segments]])
+    return checksum([*values, sorted(segments)])
 
 
 def renew_generation(connection: sqlite3.Connection, number: int) -> None:
     """Let a generation cover the segments that are alive now, in a copy where they hold the same."""
     found = connection.execute("SELECT * FROM generations WHERE number = ?", [number]).fetchone()
-    renewed = generation_checksum(connection, list(found)[:-1])
+    renewed = generation_checksum(list(found)[:-1], living_segments(connection, found["version"]))
     connection.execute("UPDATE generations SET checksum = ? WHERE number = ?", [renewed, number])
 
 

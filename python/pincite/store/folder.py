@@ -28,7 +28,7 @@ from pincite.store.sweeping import RESTORING
 from pincite.store.writer import LOCK, Writer
 from pincite.types import TextEncoder
 
-__all__ = ["CATALOG", "IndexFolder", "lock_to_create", "may_become_index", "require_index"]
+__all__ = ["CATALOG", "IndexFolder", "belongs", "lock_to_create", "may_become_index", "require_index"]
 
 CATALOG = "catalog.sqlite"
 UNFINISHED_CATALOG = ".catalog.sqlite"
@@ -259,14 +259,14 @@ def require_index(path: Path) -> None:
     )
 
 
+def belongs(entry: Path) -> bool:
+    """Return whether something in an index's folder has a name that making, writing or restoring an index gives."""
+    return entry.name.startswith((SEGMENTS, LOCK, UNFINISHED_CATALOG, CATALOG, RESTORING, READERS))
+
+
 def may_become_index(path: Path) -> bool:
     """Return whether a folder is empty, but for what making or restoring an index puts or left there."""
-    ours = (SEGMENTS, LOCK, UNFINISHED_CATALOG, CATALOG, RESTORING, READERS)
-    return (
-        path.is_dir()
-        and all(entry.name.startswith(ours) for entry in path.iterdir())
-        and all(is_segment(entry) for entry in (path / SEGMENTS).glob("*"))
-    )
+    return path.is_dir() and all(map(belongs, path.iterdir())) and all(map(is_segment, (path / SEGMENTS).glob("*")))
 
 
 @contextmanager

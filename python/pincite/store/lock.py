@@ -13,7 +13,7 @@ from typing import Self
 from pincite.errors import IndexLockedError
 from pincite.store.files import storage_error
 
-__all__ = ["WriterLock"]
+__all__ = ["WriterLock", "holder"]
 
 _SIZE = 32  # bytes of the holder's number, padded: a second writer reads them while the first holds the lock
 
@@ -74,6 +74,24 @@ class WriterLock:
     def held(self) -> bool:
         """Whether this process holds the lock."""
         return self._file is not None
+
+
+def holder(path: Path) -> int | None:
+    """Return the process that holds a writer's lock, by what the system says of it; None where it says of none.
+
+    Does not try the lock: a writer that came at that moment would be refused.
+    """
+    try:
+        stat = path.stat()
+        lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    file = f"{os.major(stat.st_dev):02x}:{os.minor(stat.st_dev):02x}:{stat.st_ino}"
+    for line in lines:  # "1: FLOCK  ADVISORY  WRITE 4711 fe:01:1234 0 EOF", "1: -> ..." for one that waits
+        words = line.split()
+        if words[1] == "FLOCK" and words[3] == "WRITE" and words[5] == file:
+            return int(words[4])
+    return None
 
 
 if sys.platform == "win32":

@@ -169,8 +169,7 @@ class Snapshot:
         for attempt in range(_ATTEMPTS):
             known = {} if before is None else {part.segment.id: part for part in before._parts}
             with catalog.reading():
-                generation, sums = catalog.generation(verify=verify and before is None)
-                listed = catalog.segments()
+                generation, sums, listed = catalog.generation(verify=verify and before is None)
                 # What a segment brought was alive in the generation that brought it.
                 since = [each.born for each in listed if each.id not in known]
                 dead = catalog.dead_rows(min(since + ([] if before is None else [before.generation]), default=-1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,8 @@ def verify_index(path: Path, *, progress: bool | Progress = False) -> IndexVerif
     require_index(path)
     found = _Found()
     with closing(Catalog(path / CATALOG, writable=False)) as catalog:
-        catalog.meta()  # an index that another version of Pincite wrote is not damaged
+        with suppress(IndexCorruptError):
+            catalog.meta()  # that of an index which a later version of Pincite wrote is not damaged
         for check in (catalog.check_pages, catalog.check_schema, catalog.check_rows, catalog.check_noted):
             with found.noting(CATALOG):
                 check()

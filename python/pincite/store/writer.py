@@ -174,7 +174,7 @@ class Writer:
         with naming_refusals(self._segments, "write a segment"):
             segment_id = staged.write(self._segments, before.version.config) if staged.rows else None
         with self._catalog.transaction() as connection:
-            last, sums = self._catalog.version(version).generation()
+            last, sums, _ = self._catalog.version(version).generation()
             if last != before.generation:
                 raise IndexLockedError(f"{self._segments.parent} was changed by another writer meanwhile; try again")
             generation = self._catalog.last_generation() + 1

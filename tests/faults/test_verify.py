@@ -1,0 +1,181 @@
+"""`pincite.verify`: all that is damaged is told of, with the documents that it touches, and nothing is written."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+
+import numpy as np
+import pytest
+
+import pincite
+from pincite.config import IndexConfig
+from pincite.core.mapped_file import MappedFile
+from pincite.errors import IncompatibleIndexError, IndexNotFoundError
+from pincite.store import merging
+from pincite.store.texts import CanonicalTexts
+from small_index import document, opened
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """Two segments with graphs, of three documents and one, and a version beside the one that serves."""
+    path = tmp_path_factory.mktemp("sound") / "kb"
+    with opened(path, config=IndexConfig(graph_from=1)) as kb:
+        kb.add([document(number) for number in range(4)], progress=False)
+        kb.add(document(0, version=1), progress=False)
+        kb.rebuild(config=IndexConfig(target=64), progress=False)
+    return path
+
+
+@pytest.fixture
+def copy(sound, memory_path):
+    return shutil.copytree(sound, memory_path / "kb")
+
+
+def segments(path):
+    """The folders of the segments of the version that serves, oldest first."""
+    with opened(path) as kb:
+        return [path / "segments" / segment.id for segment in kb._folder.documents.segments()]
+
+
+def flip(file, at=-9):
+    content = bytearray(file.read_bytes())
+    content[at] ^= 1
+    file.write_bytes(content)
+
+
+def files_of(path):
+    return {
+        file: (file.stat().st_mtime_ns, file.read_bytes())
+        for file in path.rglob("*")
+        if file.is_file() and file.suffix != ".sqlite-shm"
+    }
+
+
+def test_a_sound_index_is_left_as_it_is(copy):
+    pincite.verify(copy)  # may leave SQLite's own files and a reader's
+    before, told = files_of(copy), []
+    found = pincite.verify(copy, progress=lambda done, total, id: told.append((done, total)))
+    assert files_of(copy) == before
+    assert (found.sound, found.damages, found.affected) == (True, (), ())
+    assert (found.versions, found.segments, found.documents, found.chunks) == (2, 3, 8, 16)
+    assert told[-1][0] == told[-1][1] == found.nbytes == sum(
+        file.stat().st_size for file in (copy / "segments").rglob("*.pin")
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["texts.pin", "spans.pin", "bm25.pin", "vectors.pin", "graph.pin"])
+@pytest.mark.parametrize("how", ["flipped", "cut", "missing"])
+def test_each_damaged_file_is_named_with_the_documents_it_touches(copy, name, how):
+    first, _ = segments(copy)
+    if how == "flipped":
+        flip(first / name)
+    elif how == "cut":
+        (first / name).write_bytes((first / name).read_bytes()[:-1])
+    else:
+        (first / name).unlink()
+    found = pincite.verify(copy)
+    (damage,) = found.damages
+    assert damage.file.startswith(f"segments/{first.name}")
+    assert name in damage.what
+    assert found.affected == ("d001", "d002", "d003")  # of d000, the replaced text alone
+
+
+def test_it_goes_on_behind_what_it_finds(copy):
+    first, second = segments(copy)
+    flip(first / "texts.pin")
+    flip(first / "vectors.pin")
+    flip(second / "bm25.pin")
+    connection = sqlite3.connect(copy / "catalog.sqlite", isolation_level=None)
+    connection.execute("UPDATE meta SET value = '7' WHERE key = 'noted'")
+    connection.close()
+    found = pincite.verify(copy)
+    assert {damage.file for damage in found.damages} == {
+        "catalog.sqlite", f"segments/{first.name}/texts.pin", f"segments/{first.name}/vectors.pin",
+        f"segments/{second.name}/bm25.pin",
+    }  # fmt: skip
+    assert found.affected == ("d000", "d001", "d002", "d003")
+
+
+def test_a_version_that_does_not_serve_is_compared_too(copy):
+    with opened(copy, version="built") as kb:
+        (segment,) = kb._folder.snapshot().segments
+        flip(segment.folder / "spans.pin")
+    with opened(copy) as kb:
+        assert kb.search("ship", max_distance=None).hits
+    found = pincite.verify(copy)
+    assert [damage.file for damage in found.damages] == [f"segments/{segment.id}/spans.pin"]
+
+
+def test_a_text_that_is_not_the_one_that_was_read_is_found_out(copy):
+    """Checksums are right: what wrote the file wrote something else than was cut and cited."""
+    first, _ = segments(copy)
+    texts = CanonicalTexts.open(first / "texts.pin")
+    held = [texts.text(number) for number in range(len(texts))]
+    stamp = MappedFile.open(first / "texts.pin", kind="texts").stamp
+    held[2] = held[2].replace("at number", "at bumber")
+    CanonicalTexts.write(first / "texts.pin", held, stamp=stamp)
+    found = pincite.verify(copy)
+    assert found.affected == ("d002",)
+    assert "'d002': the text is not the one that was read" in found.damages[0].what
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'documents'",
+        "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'generations'",
+        "UPDATE documents SET title = 'x' WHERE died IS NOT NULL",
+        "UPDATE documents SET metadata = '{}' WHERE version = 2 AND id = 'd001'",
+        "INSERT INTO deletions VALUES ('d009', 1, 0)",
+        "INSERT INTO access VALUES ('d009', '[]', 0)",
+        "CREATE TRIGGER x AFTER INSERT ON documents BEGIN DELETE FROM documents; END",
+        "DROP INDEX live_uris",
+    ],
+)
+def test_rows_that_no_reader_needs_are_compared_too(copy, statement):
+    connection = sqlite3.connect(copy / "catalog.sqlite", isolation_level=None)
+    connection.execute(statement)
+    connection.close()
+    found = pincite.verify(copy)
+    assert {damage.file for damage in found.damages} == {"catalog.sqlite"}
+
+
+def test_a_writer_beside_it_is_no_damage(memory_path, monkeypatch):
+    monkeypatch.setattr(merging, "FANOUT", 2)
+    monkeypatch.setattr("pincite.store.sweeping.GRACE_S", -1.0)
+    with opened(memory_path / "kb") as kb:
+        kb.add(document(0), progress=False)
+
+        def write():
+            for number in range(40):
+                kb.add(document(number % 9, version=number), progress=False)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        rounds = 0
+        while writer.is_alive():
+            assert pincite.verify(memory_path / "kb").damages == ()
+            rounds += 1
+        writer.join()
+        assert rounds > 1
+        assert kb.generation == 40  # the first was there already
+
+
+def test_what_is_no_index_and_what_is_too_new_is_no_damage(copy, tmp_path):
+    with pytest.raises(IndexNotFoundError):
+        pincite.verify(tmp_path / "nowhere")
+    with opened(copy) as kb, kb._folder.catalog.transaction() as connection:
+        pincite.store.catalog_rows.put_meta(connection, {"format": 99})
+    with pytest.raises(IncompatibleIndexError, match="99"):
+        pincite.verify(copy)
+
+
+def test_vectors_of_a_segment_belong_to_its_chunks(copy):
+    first, second = segments(copy)
+    shutil.copy(second / "vectors.pin", first / "vectors.pin")
+    (damage,) = pincite.verify(copy).damages
+    assert "do not belong together" in damage.what or "graph" in damage.what
+    assert np.size(damage.what)
