@@ -56,3 +56,4 @@ def test_a_history_answers_as_a_fresh_build_with_the_model(tmp_path, minilm, see
         assert found(kb, groups=["crew"]) == found(fresh)
         fresh.add(begun[5], progress=False)
         assert found(kb, groups=["crew", "later"]) == found(fresh)
+        assert len(found(fresh)) > 20
