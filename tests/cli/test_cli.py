@@ -81,6 +81,15 @@ def test_doctor_says_what_to_do(kb, tmp_path, capsys):
     assert {"level", "subject", "what", "advice"} == set(found["findings"][0])
 
 
+def test_what_the_system_refuses_is_told_of_with_its_file(kb, capsys, monkeypatch):
+    def refuse(*arguments, **options):
+        raise PermissionError(13, "Permission denied", f"{kb}/segments")
+
+    monkeypatch.setattr("pincite.KnowledgeBase.merge", refuse)
+    said = run(capsys, "merge", kb, code=1)
+    assert f"Permission denied: '{kb}/segments'" in said.err
+
+
 def test_index_with_nothing_inside_is_no_success(tmp_path, capsys):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "logo.png").write_bytes(b"\x89PNG")

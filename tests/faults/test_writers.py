@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
+import pincite
 from pincite.errors import IndexLockedError
+from pincite.store.staging import Staged
 from small_index import answers, document, opened, start
 
 HELD = """
@@ -58,6 +62,49 @@ def test_a_second_process_is_refused_at_once_and_a_killed_one_holds_nothing(memo
         other.communicate()
         kb.add(document(1), progress=False)
         assert kb.status().documents == 2
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("second", ["sweeps", "adds"])
+def test_a_lock_that_was_taken_away_costs_one_writer_his_work_and_no_more(memory_path, monkeypatch, replaced, second):
+    """Somebody takes the lock's file for a stale one, and removes it, while a segment is written."""
+    path, write = memory_path / "kb", Staged.write
+    with opened(path) as kb:
+        kb.add([document(number) for number in range(3)], progress=False)
+
+    def interrupted(self, *arguments):
+        id = write(self, *arguments)
+        monkeypatch.setattr(Staged, "write", write)
+        (path / "writer.lock").unlink()
+        if replaced:
+            (path / "writer.lock").touch()
+        with opened(path) as other:
+            other.delete([]) if second == "sweeps" else other.add(document(4), progress=False)
+        return id
+
+    monkeypatch.setattr(Staged, "write", interrupted)
+    with opened(path) as kb:
+        with pytest.raises(IndexLockedError, match=r"writer\.lock"):
+            kb.add(document(5), progress=False)
+        assert kb.status().documents == (3 if second == "sweeps" else 4)
+        kb.add(document(5), progress=False)
+    assert pincite.verify(path).sound
+
+
+def test_a_segment_that_was_swept_before_it_was_listed_is_missed(memory_path, monkeypatch):
+    path, write = memory_path / "kb", Staged.write
+
+    def swept(self, *arguments):
+        id = write(self, *arguments)
+        shutil.rmtree(path / "segments" / id)
+        return id
+
+    with opened(path) as kb:
+        kb.add(document(1), progress=False)
+        monkeypatch.setattr(Staged, "write", swept)
+        with pytest.raises(IndexLockedError, match="swept"):
+            kb.add(document(5), progress=False)
+    assert pincite.verify(path).sound
 
 
 def test_two_processes_that_take_turns_lose_nothing(memory_path):

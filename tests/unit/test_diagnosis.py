@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 
 import pytest
 
@@ -49,17 +50,39 @@ def test_no_index_is_an_error(tmp_path):
 
 def test_a_network_file_system_and_too_little_room_are_said(path, monkeypatch):
     monkeypatch.setattr(diagnosis, "_file_system", lambda path: "nfs4")
-    monkeypatch.setattr("shutil.disk_usage", lambda path: os.terminal_size((1, 1)))  # any tuple; `free` is asked
     monkeypatch.setattr(diagnosis.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1})())
     found = findings(path)
     assert found["file system"][0] == "problem"
     assert found["space"][0] == "note"
 
 
+def test_a_full_disk_is_a_problem_and_questions_are_answered(path, monkeypatch):
+    """SQLite cannot make its file of shared memory there: the catalog is taken for one that does not change."""
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 0})())
+    assert findings(path)["space"][0] == "problem"
+    with opened(path, create=False, read_only=True) as kb:
+        assert kb.search("ship", max_distance=None).hits
+        assert kb._folder.catalog._frozen is not None
+        with opened(path) as writer:
+            writer.add(document(8), progress=False)
+        assert kb.status().documents == 5  # the files changed: they are read again
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/mountinfo"), reason="Linux alone says it there")  # noqa: PTH110
 def test_the_file_system_is_that_of_the_longest_mount(path):
     assert diagnosis._file_system(path.parents[len(path.parents) - 1])  # the root has one
     assert diagnosis._file_system(diagnosis.Path("/proc/self")) == "proc"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone says it there")
+@pytest.mark.parametrize("name", ["plain", "two words", "mnté", "b\udcff", "new\nline", "back\\slash"])
+def test_mounts_of_any_name_are_found(tmp_path, monkeypatch, name):
+    escaped = f"{tmp_path}/{name}".replace("\\", r"\134").replace(" ", r"\040").replace("\n", r"\012")
+    lines = ["25 1 0:23 / / rw - ext4 /dev/vda rw", f"31 25 0:30 / {escaped} rw,noatime shared:1 - nfs4 host:/x rw", ""]
+    (tmp_path / "mountinfo").write_bytes("\n".join(lines).encode(errors="surrogateescape"))
+    monkeypatch.setattr(diagnosis, "MOUNTS", tmp_path / "mountinfo")
+    assert diagnosis._file_system(tmp_path / name / "kb") == "nfs4"
+    assert diagnosis._file_system(tmp_path / "elsewhere") == "ext4"
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/locks"), reason="Linux alone says it there")  # noqa: PTH110

@@ -101,6 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"pincite: {error}")
         return ERROR
     except OSError as error:
+        if error.filename is not None:  # a file of whatever the verb did
+            tell(f"pincite: {error}")
+            return ERROR
         # Standard output takes no more: its reader has enough, or the disk is full. The exit must not write again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):

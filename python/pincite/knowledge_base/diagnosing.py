@@ -19,7 +19,7 @@ from pincite.errors import ModelFileError, PinciteError
 from pincite.models import files
 from pincite.models.encoder import Encoder
 from pincite.models.known import DEFAULT_RERANKER
-from pincite.store.diagnosis import Finding, of_documents, of_folder, of_upkeep, opened
+from pincite.store.diagnosis import Finding, of_documents, of_error, of_folder, of_upkeep, opened
 from pincite.store.files import naming_refusals
 from pincite.store.folder import IndexFolder, require_index
 from pincite.types import TextEncoder
@@ -91,7 +91,7 @@ def _as_far_as_possible(findings: Iterator[Finding]) -> Iterator[Finding]:
     try:
         yield from findings
     except PinciteError as error:
-        yield Finding("problem", "index", str(error), "`pincite verify` says all that is damaged")
+        yield of_error(error)
 
 
 def _software() -> Finding:

@@ -10,10 +10,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from pincite.config import DEFAULT_ENCODER, IndexConfig
-from pincite.errors import PinciteError
 from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
-from pincite.store.folder import IndexFolder
+from pincite.store.folder import IndexFolder, closed
 from pincite.store.records import VersionRecord
 from pincite.store.snapshot import Snapshot
 from pincite.types import TextEncoder, TextReranker
@@ -70,7 +69,7 @@ class OpenIndex:
     @property
     def _folder(self) -> IndexFolder:
         if self._opened is None:
-            raise PinciteError(f"the index {self._path} was closed; open it again with pincite.open")
+            raise closed(self._path)
         return self._opened
 
     @property

@@ -103,6 +103,10 @@ class Views:
             )
         return None
 
+    def forget(self) -> None:
+        """Hold no generation any more."""
+        self._views = {}
+
     def _now(self) -> tuple[_State, dict[str, frozenset[str]]]:
         """Return the access as it is now, with what it depends on: a grant that was taken back outlives no question."""
         known = self._known

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -19,6 +21,9 @@ REFUSALS = ("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_READONLY",
             "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_PROTOCOL", "SQLITE_AUTH", "SQLITE_NOLFS",
             "SQLITE_INTERRUPT")  # fmt: skip
 """What is no fault of the file."""
+
+ROOM = 1 << 16
+"""Bytes that SQLite's file of shared memory and what comes with it want at least."""
 
 _open_connections: weakref.WeakSet[CatalogConnection] = weakref.WeakSet()
 _forking = threading.Lock()
@@ -85,13 +90,21 @@ class CatalogConnection:
         return connection
 
     def _cannot_change(self) -> bool:
-        """Whether the folder is read-only: SQLite cannot make the files there by which it follows other processes.
+        """Whether the folder is read-only, or full: SQLite cannot make the file by which it follows other processes.
 
         Then it is told that nothing changes, and `_open` looks whether that is so. Where a write-ahead log lies beside
         the catalog, a writer is there or was killed, and has left the file by which it is followed.
         """
         log = self.path.with_name(self.path.name + "-wal")
-        return not os.access(self.path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+        if log.exists() and log.stat().st_size:
+            return False
+        return not os.access(self.path.parent, os.W_OK) or self._is_full()
+
+    def _is_full(self) -> bool:
+        try:
+            return shutil.disk_usage(self.path.parent).free < ROOM
+        except OSError:
+            return False
 
     def _files(self) -> tuple[Any, ...]:
         """What changes when another process writes the catalog or its log."""
@@ -143,7 +156,8 @@ class CatalogConnection:
         if name.startswith("SQLITE_CANTOPEN") and not self.path.exists():
             return IndexNotFoundError(f"{self.path.parent} holds no index: {self.path.name} is missing")
         if isinstance(error, (sqlite3.InterfaceError, sqlite3.ProgrammingError)) or name.startswith(REFUSALS):
-            return StorageError(None, f"{self.path}: {error}")
+            full = "; there is no room on the disk" if self._is_full() else ""
+            return StorageError(None, f"{self.path}: {error}{full}")
         # Statements are ours, and fit the tables: what they cannot read, or contradicts them, is damage.
         return self.damaged(str(error))
 
@@ -215,11 +229,21 @@ class CatalogConnection:
 
 
 def _before_fork() -> None:
+    while not _all_held():
+        time.sleep(0.001)
+    for connection in _held:
+        connection.close()
+
+
+def _all_held() -> bool:
+    """Take every lock, or none: a thread that holds one may wait for another, or to make a connection."""
     _forking.acquire()
     for connection in list(_open_connections):
-        connection._lock.acquire()
+        if not connection._lock.acquire(timeout=0.05):
+            _after_fork()
+            return False
         _held.append(connection)
-        connection.close()
+    return True
 
 
 def _after_fork() -> None:

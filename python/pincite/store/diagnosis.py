@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections import Counter
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pincite.errors import PinciteError, counted
+from pincite.errors import IndexCorruptError, PinciteError, counted
 from pincite.store.files import nbytes
 from pincite.store.folder import CATALOG, IndexFolder, belongs
 from pincite.store.lock import holder
@@ -20,12 +21,13 @@ from pincite.store.segment import SEGMENTS, is_segment
 from pincite.store.stale import stale_documents
 from pincite.store.writer import LOCK
 
-__all__ = ["Finding", "of_documents", "of_folder", "of_upkeep"]
+__all__ = ["Finding", "of_documents", "of_error", "of_folder", "of_upkeep"]
 
 NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "glusterfs", "9p", "virtiofs", "fuse.sshfs",
            "fuse.glusterfs", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse", "webdav", "davfs", "fuse.davfs"}  # fmt: skip
 """File systems whose locks and renames may not hold from one machine to another, by their names in Linux."""
 
+MOUNTS = Path("/proc/self/mountinfo")
 LONG_LOG = 64 << 20
 MANY_SEGMENTS = 16
 DEAD_SHARE = 0.25
@@ -64,7 +66,9 @@ def of_folder(path: Path) -> Iterator[Finding]:
         yield Finding("fine", "file system", kind)
     size, free = nbytes(path), shutil.disk_usage(path).free
     space = f"{size / 1e6:,.1f} MB used, {free / 1e6:,.1f} MB free"
-    if free < size:
+    if not free:
+        yield Finding("problem", "space", space, "make room: nothing can be changed, and not every question answered")
+    elif free < size:
         yield Finding("note", "space", space, "a merge or a rebuild writes all of it anew; make room before")
     else:
         yield Finding("fine", "space", space)
@@ -89,7 +93,7 @@ def of_folder(path: Path) -> Iterator[Finding]:
 def of_upkeep(folder: IndexFolder) -> Iterator[Finding]:
     """Look at what commits have left, and at versions beside the one that serves."""
     snapshot, catalog = folder.snapshot(), folder.catalog
-    lying = {each.name for each in folder.segments.iterdir() if is_segment(each)}
+    lying = {each.name for each in folder.segments.glob("*") if is_segment(each)}
     left = lying - {row["id"] for row in catalog.rows("SELECT id FROM segments WHERE died IS NULL")}
     if left:
         size = sum(nbytes(folder.segments / name) for name in left)
@@ -151,7 +155,13 @@ def opened(path: Path) -> IndexFolder | Finding:
     try:
         return IndexFolder(path, read_only=True, verify=False)
     except PinciteError as error:
-        return Finding("problem", "index", str(error), "`pincite verify` says all that is damaged")
+        return of_error(error)
+
+
+def of_error(error: PinciteError) -> Finding:
+    """Return the finding for what an index answered when it was looked at."""
+    damaged = isinstance(error, IndexCorruptError)
+    return Finding("problem", "index", str(error), "`pincite verify` says all that is damaged" if damaged else "")
 
 
 def _file_system(path: Path) -> str:
@@ -160,9 +170,9 @@ def _file_system(path: Path) -> str:
         return ""
     found = ("", "")
     with suppress(OSError):
-        for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").split("\n")[:-1]:
             mount, _, rest = line.partition(" - ")
-            at = mount.split()[4].encode().decode("unicode_escape")
+            at = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), mount.split()[4])
             if path.is_relative_to(at) and len(at) >= len(found[0]):
                 found = (at, rest.split()[0])
     return found[1]

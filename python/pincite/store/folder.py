@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from pincite.config import IndexConfig
-from pincite.errors import IndexCorruptError, IndexLockedError, IndexNotFoundError, InvalidInputError
+from pincite.errors import (
+    IndexCorruptError,
+    IndexLockedError,
+    IndexNotFoundError,
+    InvalidInputError,
+    PinciteError,
+)
 from pincite.store.access import Views
 from pincite.store.catalog import Catalog
 from pincite.store.catalog_documents import DocumentCatalog
@@ -28,7 +34,7 @@ from pincite.store.sweeping import RESTORING
 from pincite.store.writer import LOCK, Writer
 from pincite.types import TextEncoder
 
-__all__ = ["CATALOG", "IndexFolder", "belongs", "lock_to_create", "may_become_index", "require_index"]
+__all__ = ["CATALOG", "IndexFolder", "belongs", "closed", "lock_to_create", "may_become_index", "require_index"]
 
 CATALOG = "catalog.sqlite"
 UNFINISHED_CATALOG = ".catalog.sqlite"
@@ -67,7 +73,7 @@ class IndexFolder:
         self.pinned = None if version is None else self._record(version).number
         if verify:
             self.catalog.check_noted()
-        self._snapshot = self._opened(None)
+        self._snapshot: Snapshot | None = self._opened(None)
         self.views = Views(self.catalog, version=self.pinned)
         self._checked: dict[int, TextEncoder] = {}
         self._analyzed: set[int] = set()
@@ -82,6 +88,7 @@ class IndexFolder:
             raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
         with naming_refusals(path, "make an index"):
             make_folder(path / SEGMENTS)
+            make_folder(path / READERS)  # whoever opened it first, root for example, would own it
             with lock_to_create(path):
                 if (path / CATALOG).exists():
                     return  # another process made it meanwhile
@@ -100,21 +107,33 @@ class IndexFolder:
 
     def snapshot(self) -> Snapshot:
         """Return the last generation, as far as others have committed it."""
+        found = self._snapshot
+        if found is None or self.catalog.data_version() != self._seen:
+            return self.refresh()
+        return found
+
+    def refresh(self) -> Snapshot:
+        """Look at what is committed now.
+
+        Raises
+        ------
+        PinciteError
+            If the folder was closed.
+        """
+        with self._refreshing_alone():
+            if self._snapshot is None:
+                raise closed(self.path)
+            # The version is read first: a commit in between is then seen at the next call.
+            seen = self.catalog.data_version()
+            found = self._snapshot = self._opened(self._snapshot)
+            self._seen = seen
+            return found
+
+    def _refreshing_alone(self) -> threading.Lock:
         if self._process != os.getpid():
             # A thread of the parent may have held the lock while it forked.
             self._refreshing, self._process = threading.Lock(), os.getpid()
-        if self.catalog.data_version() != self._seen:
-            self.refresh()
-        return self._snapshot
-
-    def refresh(self) -> Snapshot:
-        """Look at what is committed now."""
-        with self._refreshing:
-            # The version is read first: a commit in between is then seen at the next call.
-            seen = self.catalog.data_version()
-            self._snapshot = self._opened(self._snapshot)
-            self._seen = seen
-            return self._snapshot
+        return self._refreshing
 
     def _opened(self, before: Snapshot | None) -> Snapshot:
         number = self.catalog.serving() if self.pinned is None else self.pinned
@@ -236,9 +255,15 @@ class IndexFolder:
 
     def close(self) -> None:
         """Close the catalog, and hold no generation any more. Mapped files live on while results refer to them."""
+        with self._refreshing_alone():  # another thread may be about to put it back
+            self._snapshot = None
+        self.views.forget()
         self.catalog.close()
-        self.__dict__.pop("_snapshot", None)
-        self.__dict__.pop("views", None)
+
+
+def closed(path: Path) -> PinciteError:
+    """Return the error for what is asked of an index that was closed."""
+    return PinciteError(f"the index {path} was closed; open it again with pincite.open")
 
 
 def require_index(path: Path) -> None:

@@ -75,6 +75,24 @@ class WriterLock:
         """Whether this process holds the lock."""
         return self._file is not None
 
+    def require_in_place(self) -> None:
+        """Refuse to go on where somebody has removed or replaced the lock's file: others may have locked another.
+
+        Raises
+        ------
+        IndexLockedError
+            If another file lies at the path, or none.
+        """
+        try:
+            there = self._file is not None and os.path.samestat(os.fstat(self._file.fileno()), self._path.stat())
+        except OSError:
+            there = False
+        if not there:
+            raise IndexLockedError(
+                f"{self._path} was removed or replaced while it was held, so that another writer may have come; what "
+                "was not committed is to be done again"
+            )
+
 
 def holder(path: Path) -> int | None:
     """Return the process that holds a writer's lock, by what the system says of it; None where it says of none.

@@ -11,6 +11,7 @@ import io
 import os
 import sys
 import weakref
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["READERS", "pin", "pinned"]
@@ -65,11 +66,12 @@ else:
             file.close()  # a writer removed it between the two
 
     def _removed(path: Path) -> bool:
-        """Remove a file that nobody holds; return whether it is gone."""
+        """Remove a file that nobody holds; return whether nobody does."""
         try:
             with path.open("rb", buffering=0) as file:
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # it may be another user's; then it stays, held by nobody
+                    path.unlink(missing_ok=True)
         except OSError:
             return not path.exists()
         return True

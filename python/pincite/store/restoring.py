@@ -7,7 +7,7 @@ import os
 import shutil
 import uuid
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from pincite.store.catalog import Catalog
 from pincite.store.catalog_rows import drop_version, forget_access, put_meta
 from pincite.store.files import make_folder, naming_refusals, sync_folder
 from pincite.store.folder import CATALOG, IndexFolder, lock_to_create, may_become_index
+from pincite.store.pins import READERS
 from pincite.store.snapshot import Snapshot
 from pincite.store.staging import carried, text_of
 from pincite.store.sweeping import RESTORING
@@ -74,7 +75,7 @@ def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreRepo
         return _put_back(file, path)
     if path.exists() and not may_become_index(path):
         raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing, or an index")
-    make_folder(path)
+    make_folder(path / READERS)
     with lock_to_create(path):
         if (path / CATALOG).exists():
             raise InvalidInputError(f"another process made an index at {path} meanwhile; restore again to put it back")
@@ -149,9 +150,11 @@ def _put_back(file: Path, path: Path) -> RestoreReport:
                         vectors = np.concatenate([vectors for _, vectors in found])
                         writer.commit(target.snapshot(), [document for document, _ in found], vectors)
             narrowed: dict[str, frozenset[str]] = {}
+            epoch, might = old.catalog.access()  # before the transaction, which is on another catalog
 
             def granted() -> dict[str, frozenset[str]]:
-                narrowed.update(_narrowed(folder, old, number))
+                if epoch:  # otherwise everybody might
+                    narrowed.update(_narrowed(folder, might, number))
                 return narrowed
 
             serve(folder, number, restored=True, granted=granted)
@@ -168,11 +171,9 @@ def _hash(folder: IndexFolder, id: str) -> str:
     return "" if live is None else live[1].content_hash
 
 
-def _narrowed(folder: IndexFolder, old: IndexFolder, number: int) -> dict[str, frozenset[str]]:
+def _narrowed(folder: IndexFolder, then: Mapping[str, frozenset[str]], number: int) -> dict[str, frozenset[str]]:
     """Return who may see the documents that say something else than now: those who might then, and may now."""
-    (epoch, then), (_, now) = old.catalog.access(), folder.catalog.access()
-    if not epoch:  # everybody might
-        return {}
+    _, now = folder.catalog.access()
     same = folder.catalog.same_in(folder.catalog.serving(), number)
     nobody: frozenset[str] = frozenset()
     other = set(folder.catalog.version(number).live_ids()) - same

@@ -22,7 +22,7 @@ from pincite.store.records import PreparedDocument
 from pincite.store.spans import Spans
 from pincite.store.texts import CanonicalTexts
 
-__all__ = ["SEGMENTS", "Segment", "is_segment", "write_segment"]
+__all__ = ["SEGMENTS", "UNFINISHED", "Segment", "is_segment", "write_segment"]
 
 SEGMENTS = "segments"
 """The folder of an index that they lie in."""

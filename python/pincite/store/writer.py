@@ -25,7 +25,7 @@ from pincite.store.catalog_rows import (
     put_sources,
     put_syncs,
 )
-from pincite.store.files import naming_refusals
+from pincite.store.files import make_folder, naming_refusals
 from pincite.store.lock import WriterLock
 from pincite.store.merging import segments_to_merge
 from pincite.store.records import DocumentRecord, FailureRecord, PreparedDocument, SourceFolder
@@ -64,6 +64,7 @@ class Writer:
         self._lock.__enter__()
         try:
             self._catalog.require_same_file()  # or another index's files would be swept
+            make_folder(self._segments)  # some copies leave empty folders out
             sweep(self._catalog, self._segments)
         except BaseException:
             self._lock.__exit__(None, None, None)
@@ -174,6 +175,9 @@ class Writer:
         with naming_refusals(self._segments, "write a segment"):
             segment_id = staged.write(self._segments, before.version.config) if staged.rows else None
         with self._catalog.transaction() as connection:
+            self._lock.require_in_place()
+            if segment_id is not None and not (self._segments / segment_id).is_dir():
+                raise IndexLockedError(f"{self._segments.parent} was swept by another writer meanwhile; try again")
             last, sums, _ = self._catalog.version(version).generation()
             if last != before.generation:
                 raise IndexLockedError(f"{self._segments.parent} was changed by another writer meanwhile; try again")
