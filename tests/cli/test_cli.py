@@ -81,6 +81,22 @@ def test_doctor_says_what_to_do(kb, tmp_path, capsys):
     assert {"level", "subject", "what", "advice"} == set(found["findings"][0])
 
 
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)])
+@pytest.mark.parametrize("verb", [["status"], ["search", "pump"], ["merge"], ["verify"]])
+def test_closed_streams_end_in_no_traceback(kb, closed, verb):
+    code = f"""
+import os, sys
+for stream in {closed}:
+    os.close(stream)
+arguments = [sys.executable, "-c", "import sys; from pincite.cli import main; sys.exit(main(sys.argv[1:]))"]
+os.execv(sys.executable, [*arguments, {verb[0]!r}, {kb!r}, *{verb[1:]!r}])
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PINCITE_CACHE": "/nowhere"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (1 if verb[0] == "search" else 0)  # no model there
+
+
 def test_what_the_system_refuses_is_told_of_with_its_file(kb, capsys, monkeypatch):
     def refuse(*arguments, **options):
         raise PermissionError(13, "Permission denied", f"{kb}/segments")

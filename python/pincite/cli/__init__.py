@@ -94,7 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args(eval.in_full(sys.argv[1:] if arguments is None else arguments))
     try:
         code: int = VERBS[given.verb].run(given)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by the caller: then nothing is said
+            sys.stdout.flush()
     except PinciteError as error:
         if given.json:
             print_json({"error": type(error).__name__, "message": str(error)})
@@ -110,6 +111,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tell(f"pincite: cannot write the output: {error.strerror or error}")
         return ERROR
     except KeyboardInterrupt:
-        print("pincite: interrupted", file=sys.stderr)
+        tell("pincite: interrupted")
         return INTERRUPTED
     return code

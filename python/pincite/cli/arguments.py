@@ -161,4 +161,5 @@ def origin_line(origin: Origin, uri: str) -> str:
 
 def tell(line: str) -> None:
     """Say something that is no data, on one line."""
-    print(one_line(line), file=sys.stderr, flush=True)
+    if sys.stderr is not None:  # print would take standard output instead
+        print(one_line(line), file=sys.stderr, flush=True)

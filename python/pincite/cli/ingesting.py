@@ -21,7 +21,7 @@ def progress_of(given: argparse.Namespace, doing: str = "indexing") -> bool | Ca
     """Return a bar for a terminal; elsewhere, where a log is kept, a line every ten seconds; nothing if it is quiet."""
     if given.quiet:
         return False
-    if sys.stderr.isatty():
+    if sys.stderr is None or sys.stderr.isatty():
         return True
     said = time.monotonic()
 

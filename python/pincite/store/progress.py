@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -27,7 +28,7 @@ def shown(
             progress(done, total, id)
 
         yield tell
-    elif flag(progress, "progress"):
+    elif flag(progress, "progress") and sys.stderr is not None:
         from tqdm import tqdm
 
         # disable=None: only where standard error is a terminal
