@@ -7,6 +7,7 @@ import argparse
 import pincite
 from pincite.cite.context import one_line
 from pincite.cli.arguments import add_json, add_kb, print_json
+from pincite.cli.ingesting import progress_of
 from pincite.errors import counted
 
 HELP = "compare all of an index with its checksums, and its parts with each other"
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Verify; exit code 1 if something is damaged."""
-    found = pincite.verify(given.kb, progress=not given.quiet)
+    found = pincite.verify(given.kb, progress=progress_of(given, "verifying"))
     if given.json:
         print_json(found.to_dict())
         return 0 if found.sound else DAMAGED
