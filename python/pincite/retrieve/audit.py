@@ -12,6 +12,7 @@ import numpy as np
 from pincite.core.bm25 import BM25Index
 from pincite.core.flat import FlatIndex
 from pincite.retrieve.legs import bm25_leg, dense_leg
+from pincite.store.encoding import encoded
 from pincite.store.snapshot import RowKey, Snapshot
 from pincite.types import TextEncoder
 
@@ -75,7 +76,7 @@ def audit(
     leaks: list[str] = []
     if asked:
         fresh = _Fresh(view, seen)
-        vectors = encoder().encode_batch(asked).vectors
+        vectors, _ = encoded(encoder(), asked, of="the questions")
         for question, vector in zip(asked, vectors, strict=True):
             for found, wanted in (
                 (bm25_leg(view, question, WORDS), fresh.bm25(question)),

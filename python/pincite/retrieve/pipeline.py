@@ -14,6 +14,7 @@ from pincite.retrieve.evidence import Absence, absences
 from pincite.retrieve.legs import Leg, bm25_leg, dense_leg, fuse, measure_distances
 from pincite.retrieve.rerank import rerank
 from pincite.retrieve.result import Coverage, Hit, LegPlan, Plan, RerankOrder, SearchResult
+from pincite.store.encoding import encoded
 from pincite.store.snapshot import RowKey, Selection, Snapshot
 from pincite.types import TextEncoder, TextReranker
 
@@ -59,8 +60,8 @@ def search(
     rows = None if selection is None else selection.rows
     model = encoder()
     clock.lap("load_models")
-    encoded = model.encode_batch([question])
-    vector, truncated = encoded.vectors[0], int(encoded.truncated_tokens[0])
+    vectors, asked = encoded(model, [question], of="the question")
+    vector, truncated = vectors[0], int(asked.truncated_tokens[0])
     clock.lap("encode")
     words = bm25_leg(snapshot, question, candidates, rows=rows)
     clock.lap("bm25")

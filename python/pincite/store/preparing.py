@@ -19,6 +19,7 @@ from pincite.core.arguments import path_text
 from pincite.core.chunking import ChunkedDocument, chunk_document
 from pincite.errors import ExtractionError, InvalidInputError
 from pincite.extract import ExtractedText, extract
+from pincite.store.encoding import encoded
 from pincite.store.records import DocumentRecord, PreparedDocument, StoredDocument
 from pincite.store.uris import document_uri
 from pincite.types import Document, TextEncoder
@@ -206,15 +207,17 @@ def embed(prepared: PreparedDocument, encoder: TextEncoder, progress: Callable[[
     `progress` is told the shares of the document that are done; they add up to 1.
     """
     texts = [chunk.embedded_text for chunk in prepared.chunks]
-    encoded = encoder.encode_batch(texts, progress=lambda more: progress(more / max(1, len(texts))))
+    vectors, found = encoded(
+        encoder, texts, of=repr(prepared.record.id), progress=lambda more: progress(more / max(1, len(texts)))
+    )
     if not texts:
         progress(1.0)
     record = replace(
         prepared.record,
-        truncated_tokens=int(encoded.truncated_tokens.sum()),
-        unknown_tokens=int(encoded.unknown_tokens.sum()),
+        truncated_tokens=int(found.truncated_tokens.sum()),
+        unknown_tokens=int(found.unknown_tokens.sum()),
     )
-    return replace(prepared, record=record), encoded.vectors
+    return replace(prepared, record=record), vectors
 
 
 def _prepare(

@@ -32,6 +32,7 @@ class Staged:
             end = at + len(document.chunks)
             self.rows.append((document, row, vectors[at:end]))
             at = end
+        assert at == len(vectors), f"{len(vectors)} vectors for {at} chunks"
 
     def carry(self, segment: Segment, snapshot: Snapshot, dead: Container[int]) -> None:
         """Take over the living documents of a segment."""
