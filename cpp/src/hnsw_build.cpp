@@ -1,9 +1,12 @@
 // The only file that knows hnswlib: it builds the graph there and copies it out.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <new>
+#include <random>
 #include <stdexcept>
+#include <vector>
 
 // hnswlib's SSE prefetch reads past a full link list; without it the graph is the same.
 #define NO_MANUAL_VECTORIZATION
@@ -12,6 +15,18 @@
 #include "hnsw_graph.hpp"
 #include "parallel.hpp"
 #include "pincite/kernels.hpp"
+
+namespace {
+
+thread_local int level_of_next = 0;  // of the point that this thread inserts
+
+}  // namespace
+
+// Where hnswlib draws a level, its threads race for one generator: here, all were drawn before (`levels`).
+template <>
+int hnswlib::HierarchicalNSW<float>::getRandomLevel(double) {
+  return level_of_next;
+}
 
 namespace pincite {
 namespace {
@@ -44,8 +59,18 @@ class RowSpace final : public hnswlib::SpaceInterface<float> {
 
 using Builder = hnswlib::HierarchicalNSW<float>;
 
-void insert(Builder& builder, std::size_t row) {
+// The levels that hnswlib would have drawn for the rows, one after the other.
+std::vector<int> levels(Builder& builder, std::size_t n) {
+  std::uniform_real_distribution<double> uniform(0.0, 1.0);
+  std::vector<int> out(n);
+  for (int& level : out)
+    level = static_cast<int>(-std::log(uniform(builder.level_generator_)) * builder.mult_);
+  return out;
+}
+
+void insert(Builder& builder, std::size_t row, int level) {
   const auto id = static_cast<std::uint32_t>(row);
+  level_of_next = level;
   builder.addPoint(&id, row);
 }
 
@@ -85,10 +110,17 @@ HnswArrays build_graph(const Vectors& vectors, const HnswOptions& options) {
   if (n == 0) return {};
   RowSpace space(vectors);
   Builder builder(&space, n, options.m, options.ef_construction, static_cast<std::size_t>(options.seed));
-  insert(builder, 0);  // alone: hnswlib's first point must not race with the others
-  std::atomic<std::size_t> next = 1;
-  run_parts(std::clamp<std::size_t>(options.threads, 1, std::min(n, max_threads)), [&](std::size_t) {
-    for (std::size_t row = next++; row < n; row = next++) insert(builder, row);
+  const std::vector<int> level = levels(builder, n);
+  const std::size_t threads = std::clamp<std::size_t>(options.threads, 1, std::min(n, max_threads));
+  // The first point, and each that rises above all before it, becomes the one where searches begin, which
+  // hnswlib's threads read without its lock. So the highest comes first, alone, and none rises above it.
+  const auto first =
+      threads == 1 ? 0 : static_cast<std::size_t>(std::ranges::max_element(level) - level.begin());
+  insert(builder, first, level[first]);
+  std::atomic<std::size_t> next = 0;
+  run_parts(threads, [&](std::size_t) {
+    for (std::size_t row = next++; row < n; row = next++)
+      if (row != first) insert(builder, row, level[row]);
   });
   return freeze(builder, n);
 }
