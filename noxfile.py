@@ -165,7 +165,7 @@ def tidy(session: nox.Session) -> None:
 
 @nox.session
 def survival(session: nox.Session) -> None:
-    """Kill it, refuse it, cut it off from power, damage it: nox -s survival -- kills|failures|power|catalog [N]."""
+    """Do to an index what it survives: nox -s survival -- kills|failures|power|catalog|together|forks [N]."""
     session.install(".[test]")
     session.run("python", "-m", "soaks.survival", *session.posargs, env={"PYTHONPATH": "tests"})
 

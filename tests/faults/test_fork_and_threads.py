@@ -12,6 +12,7 @@ import pytest
 import pincite
 from children import codes_of, forked
 from small_index import document, opened
+from soaks import forks
 
 pytestmark = [
     pytest.mark.slow,
@@ -61,6 +62,7 @@ def test_children_beside_threads_that_search_and_write(kb):
     def read():
         while not done.is_set():
             try:
+                found(kb)
                 kb._folder.documents.totals()
                 kb.status()
                 kb.ledger()
@@ -136,3 +138,14 @@ def test_processes_of_a_pool_answer_as_the_parent(kb, memory_path, tiny_models, 
     with multiprocessing.get_context(method).Pool(2) as pool:
         answered = pool.starmap_async(ask, [(memory_path / "kb", tiny_models)] * 4).get(timeout=60)
     assert answered == [found(kb)] * 4
+
+
+@pytest.mark.parametrize("kind", ["stub", "real"])
+def test_each_way_to_fork(request, kind):
+    """Beside threads that search, and by multiprocessing; `nox -s survival -- forks` does each 200 times."""
+    if kind == "real":
+        request.getfixturevalue("minilm")
+    outcome = forks.run(2, [kind])
+    assert outcome.findings == []
+    ways = {"os.fork": 2, "os.fork beside threads": 2, "multiprocessing fork": 2, "multiprocessing spawn": 1}
+    assert {way: outcome.counts[f"{kind}, {way}"] for way in ways} == ways

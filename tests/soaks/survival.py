@@ -1,7 +1,8 @@
 """``python -m soaks.survival WHAT [NUMBER]``: what an index survives.
 
-The number is a step for kills, failures (every n-th call) and the catalog (every n-th byte), 1 by default, and how
-often the power is lost. Without one, each kind of sync is left out once as well, to see that it is missed.
+The number is a step for kills, failures (every n-th call) and the catalog (every n-th byte), 1 by default; how often
+the power is lost (without one, each kind of sync is left out once as well, to see that it is missed); how many changes
+are made beside readers, together; and how often each way to fork is tried.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import time
 from collections.abc import Callable
 
 import fsfault
-from soaks import catalogs
+from soaks import catalogs, forks
+from soaks import together as side_by_side
 from soaks.crashes import sweep
 from soaks.outcome import Outcome
 from soaks.power import lose_power
@@ -44,8 +46,23 @@ def catalog(given: argparse.Namespace) -> Outcome:
     return catalogs.sweep(given.number or 1, seed=given.first)
 
 
+def together(given: argparse.Namespace) -> Outcome:
+    """Read in many processes and threads beside a writer."""
+    return side_by_side.run(given.number or 1000, seed=given.first)
+
+
+def fork(given: argparse.Namespace) -> Outcome:
+    """Fork an index that is open and in use."""
+    return forks.run(given.number or 200, [given.only] if given.only else None)
+
+
 WHAT: dict[str, Callable[[argparse.Namespace], Outcome]] = {
-    each.__name__: each for each in (kills, failures, power, catalog)
+    "kills": kills,
+    "failures": failures,
+    "power": power,
+    "catalog": catalog,
+    "together": together,
+    "forks": fork,
 }
 
 
@@ -53,8 +70,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m soaks.survival", description=__doc__)
     parser.add_argument("what", choices=WHAT)
     parser.add_argument("number", type=int, nargs="?")
-    parser.add_argument("--only", default="", help="scenarios with this in their name")
-    parser.add_argument("--first", type=int, default=1, help="of the calls, or bytes")
+    parser.add_argument("--only", default="", help="scenarios with this in their name; for forks, stub or real models")
+    parser.add_argument("--first", type=int, default=1, help="of the calls, or bytes; or a seed")
     given = parser.parse_args()
     started = time.perf_counter()
     outcome = WHAT[given.what](given)
