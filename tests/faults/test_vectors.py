@@ -8,7 +8,7 @@ import pytest
 from pincite import FlatIndex, HnswIndex
 from pincite.errors import IncompatibleIndexError, InvalidInputError
 from small_index import answers, document, opened
-from stub_models import StubEncoder
+from stub_models import StubEncoder, StubReranker
 
 DIM = 384
 ROWS = np.random.default_rng(1).standard_normal((5, DIM)).astype(np.float32)
@@ -200,3 +200,36 @@ def test_an_index_of_documents_takes_other_layouts_for_what_they_mean(memory_pat
         for index in (kb, plain):
             index.add([document(number) for number in range(4)], progress=False)
         assert answers(kb) == answers(plain)
+
+
+class SpoiltReranker(StubReranker):
+    """Returns something else."""
+
+    def __init__(self, spoil):
+        super().__init__()
+        self._spoil = spoil
+
+    def score_batch(self, query, passages):
+        scored = super().score_batch(query, passages)
+        return scored._replace(scores=self._spoil(scored.scores))
+
+
+@pytest.mark.parametrize("order", ["fused", "pure"])
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda scores: scores * np.nan, "4 scores, 4 of them no finite number, for 4 passages"),
+        (lambda scores: np.append(scores[:-1], np.float32(np.inf)), "4 scores, 1 of them"),
+        (lambda scores: scores[:-1], "3 scores, 0 of them"),
+        (lambda scores: np.append(scores, scores), "8 scores, 0 of them"),
+        (lambda scores: scores[None], r"shape \(1, 4\)"),
+        (lambda scores: scores.astype(str), "dtype <U32"),
+    ],
+    ids=["NaN", "one infinite", "too few", "too many", "two axes", "texts"],
+)
+def test_scores_of_a_reranker_are_one_finite_number_each(memory_path, spoil, said, order):
+    """V01: never NaN in a result."""
+    with opened(memory_path / "kb", reranker=SpoiltReranker(spoil)) as kb:
+        kb.add([document(0), document(1)], progress=False)
+        with pytest.raises(InvalidInputError, match=f"the reranker returned.*{said}"):
+            kb.search("ship mast", max_distance=None, rerank=order)

@@ -7,7 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
+from pincite.core.arrays import as_vectors
 from pincite.core.fusion import rrf
+from pincite.errors import InvalidInputError
 from pincite.retrieve.result import RerankOrder
 from pincite.store.snapshot import RowKey
 from pincite.types import TextReranker
@@ -37,9 +39,20 @@ def rerank(
         In the order wanted; equal logits keep the hybrid order.
     truncated_tokens : int
         Word pieces of passages that the reranker's window cut off.
+
+    Raises
+    ------
+    InvalidInputError
+        If the reranker did not return one finite number a passage.
     """
     scored = reranker.score_batch(question, [chunks.content(key) for key in keys])
-    logits = scored.scores
+    logits = as_vectors(scored.scores, name="what the reranker returned", ndim=1)
+    odd = np.count_nonzero(~np.isfinite(logits))
+    if odd or len(logits) != len(keys):
+        raise InvalidInputError(
+            f"the reranker returned {len(logits)} scores, {odd} of them no finite number, for {len(keys)} passages, "
+            "wanted one finite number a passage"
+        )
     pure = np.argsort(-logits, kind="stable")
     if order == "fused":
         chosen, _ = rrf([np.arange(len(keys)), pure], k=FUSION_K)
