@@ -133,7 +133,7 @@ def sanitizers(session: nox.Session) -> None:
 
 @nox.session
 def threads(session: nox.Session) -> None:
-    """Run the C++ tests, concurrent searches among them, under ThreadSanitizer."""
+    """Run the C++ tests, and readers in threads beside a writer, under ThreadSanitizer."""
     build = configure(session, "tsan", "-DPINCITE_BUILD_TESTS=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
                       "-DPINCITE_SANITIZE=thread")  # fmt: skip
     # hnswlib's build takes its locks in no fixed order (never two in a way that could deadlock there); races are ours.
@@ -141,6 +141,13 @@ def threads(session: nox.Session) -> None:
     # First by themselves, in a process that has chosen no kernel and looked up no term yet.
     for chosen in (["-tc=threads: *"], []):
         session.run(f"{build}/cpp/tests/pincite_tests", *chosen, external=True, env={"TSAN_OPTIONS": options})
+    session.install(".[test]", "-Ccmake.define.PINCITE_SANITIZE=thread", "-Cinstall.strip=false")
+    # Python, SQLite and NumPy are not instrumented: what they do among themselves would be guessed at.
+    env = {
+        "LD_PRELOAD": runtime_library("libtsan.so"),
+        "TSAN_OPTIONS": f"{options}:ignore_noninstrumented_modules=1",
+    }
+    session.run("python", "-m", "pytest", "-q", "tests/faults/test_together.py", *session.posargs, env=env)
 
 
 @nox.session
