@@ -13,7 +13,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from pincite.errors import IndexCorruptError, IndexNotFoundError, StorageError
+from pincite.errors import IndexCorruptError, IndexNotFoundError, StorageError, counted
+from pincite.store.log import lost_commits
 
 __all__ = ["CatalogConnection"]
 
@@ -117,6 +118,23 @@ class CatalogConnection:
             else:
                 found.append((stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns))
         return tuple(found)
+
+    def check_log(self) -> None:
+        """Refuse a catalog whose log is damaged: what was committed behind the damage would be gone without a word.
+
+        Call it before anything is read or written: the last writer that closes a catalog removes its log.
+
+        Raises
+        ------
+        IndexCorruptError
+            If commits are lost.
+        """
+        if lost := lost_commits(self.path):
+            raise IndexCorruptError(
+                f"{self.path}-wal: the log of the catalog is damaged, and {counted(lost, 'commit')} behind the damage "
+                "cannot be read; restore the index from a copy, or open it with verify=False and go on with what was "
+                "committed before"
+            )
 
     def require_same_file(self) -> None:
         """Refuse to go on where the index that was opened was moved, removed or replaced.

@@ -153,7 +153,9 @@ def of_documents(folder: IndexFolder) -> Iterator[Finding]:
 def opened(path: Path) -> IndexFolder | Finding:
     """Open an index to look at it, or say why that cannot be done."""
     try:
-        return IndexFolder(path, read_only=True, verify=False)
+        folder = IndexFolder(path, read_only=True, verify=False)
+        folder.catalog.check_log()
+        return folder
     except PinciteError as error:
         return of_error(error)
 

@@ -27,7 +27,7 @@ from pincite.store.files import make_folder, naming_refusals, sync_folder
 from pincite.store.lock import WriterLock
 from pincite.store.pins import READERS
 from pincite.store.records import DocumentRecord, VersionRecord, VersionState
-from pincite.store.segment import SEGMENTS, Segment, is_segment
+from pincite.store.segment import SEGMENTS, UNFINISHED, Segment, is_segment
 from pincite.store.snapshot import Snapshot
 from pincite.store.stamps import analyzer_probes, check_analyzer, check_encoder, encoder_probes
 from pincite.store.sweeping import RESTORING
@@ -66,6 +66,8 @@ class IndexFolder:
         self._verify = verify
         require_index(path)
         self.catalog = Catalog(path / CATALOG, writable=not read_only)
+        if verify:
+            self.catalog.check_log()
         self.identity = self.catalog.identity()
         self._refreshing = threading.Lock()
         self._process = os.getpid()
@@ -84,8 +86,10 @@ class IndexFolder:
 
         The catalog is renamed into place last: an interrupted call leaves no half an index.
         """
-        if path.exists() and not may_become_index(path):
-            raise InvalidInputError(f"{path} exists and is no index; give a path where there is nothing")
+        if path.exists() and (not may_become_index(path) or has_lost_its_catalog(path)):
+            raise InvalidInputError(
+                f"{path} exists and is no index, or not all of one; give a path where there is nothing"
+            )
         with naming_refusals(path, "make an index"):
             make_folder(path / SEGMENTS)
             make_folder(path / READERS)  # whoever opened it first, root for example, would own it
@@ -278,6 +282,10 @@ def require_index(path: Path) -> None:
         return
     if path.exists() and not may_become_index(path):
         raise IndexNotFoundError(f"{path} is no index; give the folder of one")
+    if has_lost_its_catalog(path):
+        raise IndexNotFoundError(
+            f"{path} holds segments of an index, and not its {CATALOG}; restore the index from a copy"
+        )
     raise IndexNotFoundError(
         f"{path} {'is empty' if path.exists() else 'does not exist'}; make an index with "
         f"pincite.open({str(path)!r}, create=True), or on the command line: pincite index FOLDER --into {path}"
@@ -292,6 +300,12 @@ def belongs(entry: Path) -> bool:
 def may_become_index(path: Path) -> bool:
     """Return whether a folder is empty, but for what making or restoring an index puts or left there."""
     return path.is_dir() and all(map(belongs, path.iterdir())) and all(map(is_segment, (path / SEGMENTS).glob("*")))
+
+
+def has_lost_its_catalog(path: Path) -> bool:
+    """Return whether segments lie in a folder without the catalog that lists them."""
+    whole = [each for each in (path / SEGMENTS).glob("*") if not each.name.startswith(UNFINISHED)]
+    return bool(whole) and not (path / CATALOG).exists()
 
 
 @contextmanager

@@ -114,6 +114,8 @@ def verify_index(path: Path, *, progress: bool | Progress = False) -> IndexVerif
     with closing(Catalog(path / CATALOG, writable=False)) as catalog:
         with suppress(IndexCorruptError):
             catalog.meta()  # that of an index which a later version of Pincite wrote is not damaged
+        with found.noting(f"{CATALOG}-wal"):
+            catalog.check_log()
         for check in (catalog.check_pages, catalog.check_schema, catalog.check_rows, catalog.check_noted):
             with found.noting(CATALOG):
                 check()
