@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import sqlite3
 import threading
@@ -12,8 +13,8 @@ import pytest
 import pincite
 from pincite.config import IndexConfig
 from pincite.core.mapped_file import MappedFile
-from pincite.errors import IncompatibleIndexError, IndexNotFoundError
-from pincite.store import merging
+from pincite.errors import IncompatibleIndexError, IndexNotFoundError, StorageError
+from pincite.store import merging, verifying
 from pincite.store.texts import CanonicalTexts
 from small_index import document, opened
 
@@ -162,6 +163,48 @@ def test_a_writer_beside_it_is_no_damage(memory_path, monkeypatch):
         writer.join()
         assert rounds > 1
         assert kb.generation == 40  # the first was there already
+
+
+@pytest.mark.parametrize("when", ["before it is pinned", "while it is compared"])
+def test_a_version_that_goes_meanwhile_is_no_damage(copy, monkeypatch, when):
+    monkeypatch.setattr("pincite.store.sweeping.GRACE_S", -1.0)
+    place = "Pin" if when == "before it is pinned" else "Segment"
+    real = getattr(verifying, place)
+
+    def discarding(*arguments):
+        monkeypatch.setattr(verifying, place, real)
+        with opened(copy) as kb:
+            kb.discard(2)
+            kb.delete([])  # sweeps
+        return real(*arguments)
+
+    monkeypatch.setattr(verifying, place, discarding)
+    found = pincite.verify(copy)
+    assert (found.damages, found.affected) == ((), ())
+
+
+def test_a_commit_right_before_the_pin_is_no_damage(copy, monkeypatch):
+    pin = verifying.Pin
+
+    def committing(*arguments):
+        monkeypatch.setattr(verifying, "Pin", pin)
+        with opened(copy) as kb:
+            kb.add([document(2, version=5), document(9)], progress=False)
+        return pin(*arguments)
+
+    monkeypatch.setattr(verifying, "Pin", committing)
+    found = pincite.verify(copy)
+    assert (found.damages, found.affected, found.documents) == ((), (), 9)
+
+
+@pytest.mark.parametrize("refused", ["EMFILE", "EACCES", "ENOMEM"])
+def test_what_the_system_refuses_is_no_damage(copy, monkeypatch, refused):
+    def refuse(path):
+        raise StorageError(getattr(errno, refused), f"{path}: refused")
+
+    monkeypatch.setitem(verifying.FILES, "bm25.pin", refuse)
+    with pytest.raises(StorageError, match="bm25"):
+        pincite.verify(copy)
 
 
 def test_what_is_no_index_and_what_is_too_new_is_no_damage(copy, tmp_path):

@@ -10,20 +10,24 @@ from __future__ import annotations
 import io
 import os
 import sys
-import weakref
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["READERS", "pin", "pinned"]
+__all__ = ["READERS", "Pin", "pinned"]
 
 READERS = "readers"
 
 
-def pin(index: Path, version: int, generation: int, reader: object) -> None:
-    """Hold a generation for as long as an object lives."""
-    file = _shared(index / READERS, f"{version}-{generation}")
-    if file is not None:
-        weakref.finalize(reader, file.close).atexit = False
+class Pin:
+    """Holds a generation of a version for as long as it lives."""
+
+    def __init__(self, index: Path, version: int, generation: int) -> None:
+        self._file = _shared(index / READERS, f"{version}-{generation}")
+
+    def __del__(self) -> None:
+        # Should Ctrl-C come here, the file is closed all the same, when nobody refers to it any more.
+        if self._file is not None:
+            self._file.close()
 
 
 def pinned(index: Path) -> set[tuple[int, int]]:

@@ -18,7 +18,7 @@ from pincite.errors import IndexCorruptError, StorageError
 from pincite.filters import Condition
 from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.fields import Fields
-from pincite.store.pins import pin
+from pincite.store.pins import Pin
 from pincite.store.records import ChunkRecord, VersionRecord
 from pincite.store.segment import Segment
 
@@ -51,10 +51,6 @@ class Selection(NamedTuple):
     def chunks(self) -> int:
         """How many there are."""
         return sum(int(rows.sum()) for rows in self.rows)
-
-
-class _Held:
-    """Lives as long as a snapshot and the views that are copies of it: what a pin is bound to."""
 
 
 class _Part:
@@ -123,7 +119,7 @@ class Snapshot:
         self.totals = totals
         self._show(parts)
         self.document = lru_cache(maxsize=4096)(catalog.document)
-        self._held = _Held()
+        self._pin: Pin | None = None  # the views that are copies of it have the same
         self._fields: Fields | None = None
         self._before: Fields | None = None
 
@@ -196,7 +192,7 @@ class Snapshot:
                     "index the documents again"
                 )
             opened = cls(catalog, version, generation, parts, totals)
-            pin(folder.parent, version.number, generation, opened._held)
+            opened._pin = Pin(folder.parent, version.number, generation)
             if not catalog.has_segments([each.id for each in listed]):
                 continue  # a writer came first, and has removed some of it
             opened._before = None if before is None else before._fields or before._before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -16,7 +17,7 @@ from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.files import nbytes
 from pincite.store.folder import CATALOG, require_index
 from pincite.store.ledger import ledger_of
-from pincite.store.pins import pin
+from pincite.store.pins import Pin
 from pincite.store.progress import Progress, shown
 from pincite.store.records import VersionRecord
 from pincite.store.segment import SEGMENTS, Segment
@@ -33,6 +34,10 @@ FILES: dict[str, Callable[[Path], object]] = {
     "vectors.pin": FlatIndex.load,
 }
 """What every segment has, each readable without the others; a graph is read with the whole segment, by its vectors."""
+
+
+REFUSALS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM, errno.EINTR}
+"""Of the system, that say nothing about a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +104,12 @@ class _Found:
         """Note what is wrong, and go on behind the block."""
         try:
             yield
-        except (IndexCorruptError, IncompatibleIndexError, StorageError) as error:
+        except StorageError as error:
+            if error.errno in REFUSALS:
+                raise
             self.damages.append(Damage(file, str(error)))
-
-
-class _Reader:
-    """Holds the generation that is compared: a writer leaves its files."""
+        except (IndexCorruptError, IncompatibleIndexError) as error:
+            self.damages.append(Damage(file, str(error)))
 
 
 def verify_index(path: Path, *, progress: bool | Progress = False) -> IndexVerification:
@@ -135,12 +140,14 @@ def _verify_version(
     path: Path, catalog: Catalog, version: VersionRecord, found: _Found, tell: Callable[[float, str], None] | None
 ) -> None:
     documents = catalog.version(version.number)
-    reader = _Reader()
     while True:
-        pin(path, version.number, generation := documents.last_generation(), reader)
+        with catalog.reading():
+            generation, listed = documents.last_generation(), [segment.id for segment in documents.segments()]
+        held = Pin(path, version.number, generation)  # a writer leaves its files
         if documents.last_generation() == generation:
             break
-    listed = [segment.id for segment in documents.segments()]
+    if all(each.number != version.number for each in catalog.versions()):
+        return  # it was dropped meanwhile
     before = len(found.damages)
     with found.noting(CATALOG):
         documents.generation(verify=True)
@@ -158,6 +165,7 @@ def _verify_version(
         found.affected.update(record.id for row, record in living if row not in sound)
         if len(found.damages) == before:
             _verify_texts(path, documents, version, found)
+    del held
 
 
 def _verify_segment(folder: Path, found: _Found, tell: Callable[[float, str], None] | None) -> list[int]:
