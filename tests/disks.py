@@ -36,9 +36,9 @@ def tiny_disk(folder: Path, nbytes: int) -> Iterator[Path]:
 
 
 @contextmanager
-def mounted_read_only(folder: Path) -> Iterator[None]:
-    """Let nobody write to a folder, root included."""
-    with _mounted(folder, "--bind", "-o", "ro", str(folder)):
+def mounted_read_only(folder: Path, at: Path | None = None) -> Iterator[None]:
+    """Show a folder in its own place, or in another, to which nobody may write, root included."""
+    with _mounted(at or folder, "--bind", "-o", "ro", str(folder)):
         yield
 
 

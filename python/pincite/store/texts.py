@@ -25,7 +25,7 @@ __all__ = ["CanonicalTexts"]
 KIND = "texts"
 STRIDE = 1024
 ENDS = ("document_bytes", "document_points", "document_checkpoints", "document_lines", "document_crlf")
-"""Columns of where each document's bytes, code points, checkpoints, lines and ``\\r\\n`` begin, and the last ones end."""
+"""Where each document's bytes, code points, checkpoints, lines and ``\\r\\n`` begin, and the last ones end."""
 _CRLF = re.compile(r"\r\n")
 
 Int64Array = npt.NDArray[np.int64]
