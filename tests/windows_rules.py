@@ -1,8 +1,8 @@
 """What Windows forbids, forbidden on Linux: files that are open or mapped are neither removed, renamed nor replaced.
 
 `hold` is for a program of its own: it loads the parts of the store that are different on Windows as if this was one,
-and looks, at every removal and renaming that Python does below a folder, who has the files. What SQLite does in C, whose
-part for Windows keeps the rules, is not seen, nor is what the core does.
+and looks, at every removal and renaming that Python does below a folder, who has the files. What SQLite does in C,
+whose part for Windows keeps the rules, is not seen, nor is what the core does.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from soaks.outcome import Outcome, folder_in_memory
 SAMPLES = 10
 MOST_RESIDENT_MIB = 1536
 MOST_GROWTH_MIB = 1.0
-"""A thousand documents, after the first thousand; a thousand questions or commits, or a hundred openings."""
+"""A thousand documents, after the first thousand; a thousand questions, five hundred commits, or a hundred openings."""
 
 
 def written_corpus(folder: Path, documents: int) -> Path:
@@ -93,7 +93,7 @@ def commit(folder: Path, commits: int) -> Iterator[Footprint]:
 LONG: dict[str, tuple[Callable[[Path, int], Iterator[Footprint]], int, int]] = {
     "questions": (ask, 10_000, 1_000),
     "openings": (open_and_close, 200, 100),
-    "commits": (commit, 1_000, 1_000),
+    "commits": (commit, 1_000, 500),
 }
 """What is done, how often, and how often it may be done for a growth of MOST_GROWTH_MIB."""
 
