@@ -172,7 +172,7 @@ def tidy(session: nox.Session) -> None:
 
 @nox.session
 def survival(session: nox.Session) -> None:
-    """Do to an index what it survives: nox -s survival -- kills|failures|power|catalog|together|forks [N]."""
+    """Do what an index survives: nox -s survival -- kills|failures|power|catalog|together|forks|saves|memory [N]."""
     session.install(".[test]")
     session.run("python", "-m", "soaks.survival", *session.posargs, env={"PYTHONPATH": "tests"})
 

@@ -54,9 +54,14 @@ def library() -> Path:
     return place
 
 
+def preloaded() -> bool:
+    """Return whether the library lies below this program."""
+    return "fsfault.so" in os.environ.get("LD_PRELOAD", "")
+
+
 def require_preloaded() -> None:
     """Start this program again with the library below it, where it is not."""
-    if "fsfault.so" not in os.environ.get("LD_PRELOAD", ""):
+    if not preloaded():
         arguments = [sys.executable, *sys.orig_argv[1:]]
         os.execve(sys.executable, arguments, {**os.environ, "LD_PRELOAD": str(library())})
 

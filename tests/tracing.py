@@ -18,7 +18,7 @@ def trace_lines(work, act, *, files):
         return on_line
 
     def on_call(frame, event, argument):
-        if frame.f_code.co_filename not in files:
+        if frame.f_code.co_filename not in files or frame.f_code.co_name == "__del__":  # an error there goes nowhere
             return None
         entered = set()
         resumed = frame.f_lineno != frame.f_code.co_firstlineno  # a generator, which has entered its blocks

@@ -2,6 +2,7 @@
 
 #include <windows.h>
 
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -11,13 +12,38 @@
 namespace pincite::file {
 namespace {
 
+int error_number(DWORD code) {
+  switch (code) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+      return ENOENT;
+    case ERROR_ACCESS_DENIED:
+    case ERROR_SHARING_VIOLATION:
+    case ERROR_LOCK_VIOLATION:
+    case ERROR_USER_MAPPED_FILE:
+      return EACCES;
+    case ERROR_DISK_FULL:
+    case ERROR_HANDLE_DISK_FULL:
+      return ENOSPC;
+    case ERROR_WRITE_PROTECT:
+      return EROFS;
+    case ERROR_FILENAME_EXCED_RANGE:
+      return ENAMETOOLONG;
+    default:
+      return EIO;
+  }
+}
+
+// A file that is open or mapped, in this process or another, is neither replaced nor removed here.
+std::string explained(DWORD code) {
+  std::string text = "system error " + std::to_string(code);
+  if (error_number(code) == EACCES) text += "; close what has it open or loaded, here and in other processes";
+  return text;
+}
+
 [[noreturn]] void refuse(const std::string& what, const std::filesystem::path& path) {
   const DWORD code = ::GetLastError();
-  const int error_number = code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND ? ENOENT
-                           : code == ERROR_ACCESS_DENIED                                ? EACCES
-                           : code == ERROR_DISK_FULL                                    ? ENOSPC
-                                                                                        : EIO;
-  throw StorageError(what + " " + display(path) + ": system error " + std::to_string(code), error_number);
+  throw StorageError(what + " " + display(path) + ": " + explained(code), error_number(code));
 }
 
 HANDLE as_handle(std::intptr_t value) { return reinterpret_cast<HANDLE>(value); }
@@ -59,10 +85,11 @@ Map map(const std::filesystem::path& path) {
 }
 
 AtomicWriter::AtomicWriter(std::filesystem::path path) : path_(std::move(path)), handle_(0) {
+  // Not the time: two threads may write the same file within a tick.
+  static std::atomic<std::uint64_t> written{0};
   temporary_ = path_;
-  temporary_ +=
-      L"." + std::to_wstring(::GetCurrentProcessId()) + L"." + std::to_wstring(::GetTickCount64()) + L".tmp";
-  HANDLE handle = ::CreateFileW(temporary_.c_str(), GENERIC_WRITE, 0, nullptr, CREATE_NEW,
+  temporary_ += L"." + std::to_wstring(::GetCurrentProcessId()) + L"." + std::to_wstring(++written) + L".tmp";
+  HANDLE handle = ::CreateFileW(temporary_.c_str(), GENERIC_WRITE, 0, nullptr, CREATE_ALWAYS,
                                 FILE_ATTRIBUTE_NORMAL, nullptr);
   if (handle == INVALID_HANDLE_VALUE) {
     temporary_.clear();

@@ -34,10 +34,12 @@ def in_a_child(act: Callable[[], object]) -> tuple[int, str]:
             os.close(reading)
             act()
         except BaseException:
-            fsfault.disarm()
-            os.write(writing, traceback.format_exc()[-4000:].encode())
             code = 1
-        os._exit(code)
+            if fsfault.preloaded():
+                fsfault.disarm()
+            os.write(writing, traceback.format_exc()[-4000:].encode())
+        finally:
+            os._exit(code)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         said = pipe.read().decode(errors="replace")

@@ -2,7 +2,7 @@
 
 The number is a step for kills, failures (every n-th call) and the catalog (every n-th byte), 1 by default; how often
 the power is lost (without one, each kind of sync is left out once as well, to see that it is missed); how many changes
-are made beside readers, together; and how often each way to fork is tried.
+are made beside readers, together; how often each way to fork is tried; and how many documents come into memory.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ import fsfault
 from soaks import catalogs, forks
 from soaks import together as side_by_side
 from soaks.crashes import sweep
+from soaks.memory import watch
 from soaks.outcome import Outcome
 from soaks.power import lose_power
+from soaks.saves import sweep_saves
 
 SHOWN = 10
 """Findings that are told in words."""
@@ -56,6 +58,17 @@ def fork(given: argparse.Namespace) -> Outcome:
     return forks.run(given.number or 200, [given.only] if given.only else None)
 
 
+def saves(given: argparse.Namespace) -> Outcome:
+    """Save over an index on a full disk, and be killed."""
+    fsfault.require_preloaded()
+    return sweep_saves()
+
+
+def memory(given: argparse.Namespace) -> Outcome:
+    """Work for long, and look at what that takes."""
+    return watch(given.number or 10_000)
+
+
 WHAT: dict[str, Callable[[argparse.Namespace], Outcome]] = {
     "kills": kills,
     "failures": failures,
@@ -63,6 +76,8 @@ WHAT: dict[str, Callable[[argparse.Namespace], Outcome]] = {
     "catalog": catalog,
     "together": together,
     "forks": fork,
+    "saves": saves,
+    "memory": memory,
 }
 
 

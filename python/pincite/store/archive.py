@@ -141,11 +141,11 @@ def _without_the_dead(catalog: Catalog, documents: DocumentCatalog, segments: Pa
         if all(snapshot.is_alive(segment, number) for number in range(len(segment.spans.documents))):
             places.append(segments / segment.id)
             continue
-        staged = Staged((), NO_VECTORS, 0)
-        staged.carry(segment, snapshot, ())
-        if staged.rows:
+        staged = Staged((), NO_VECTORS, 0, snapshot)
+        staged.carry(segment)
+        if staged:
             places.append(fresh / staged.write(fresh, version.config))
-            listed.append((places[-1].name, len(staged.vectors)))
+            listed.append((places[-1].name, staged.chunks))
         with catalog.transaction() as connection:
             connection.execute("DELETE FROM segments WHERE id = ?", [segment.id])
     with catalog.transaction() as connection:

@@ -65,7 +65,7 @@ class CatalogConnection:
         with self._using() as connection:
             busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         self.close()
-        log = self.path.with_name(f"{self.path.name}-wal")
+        log = self._log()
         if busy or (log.exists() and log.stat().st_size):
             raise StorageError(None, f"{self.path}: what was written cannot be moved out of its log")
 
@@ -96,7 +96,7 @@ class CatalogConnection:
         Then it is told that nothing changes, and `_open` looks whether that is so. Where a write-ahead log lies beside
         the catalog, a writer is there or was killed, and has left the file by which it is followed.
         """
-        log = self.path.with_name(self.path.name + "-wal")
+        log = self._log()
         if log.exists() and log.stat().st_size:
             return False
         return not os.access(self.path.parent, os.W_OK) or self._is_full()
@@ -173,11 +173,20 @@ class CatalogConnection:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith("SQLITE_CANTOPEN") and not self.path.exists():
             return IndexNotFoundError(f"{self.path.parent} holds no index: {self.path.name} is missing")
+        if name.startswith("SQLITE_CANTOPEN") and not self._writable and self._log().exists():
+            return StorageError(
+                None,
+                f"{self.path}: what was committed last lies in {self._log().name} beside it, which can only be read "
+                f"where the folder may be written to ({error}); open the index there once, or a copy of the folder",
+            )
         if isinstance(error, (sqlite3.InterfaceError, sqlite3.ProgrammingError)) or name.startswith(REFUSALS):
             full = "; there is no room on the disk" if self._is_full() else ""
             return StorageError(None, f"{self.path}: {error}{full}")
         # Statements are ours, and fit the tables: what they cannot read, or contradicts them, is damage.
         return self.damaged(str(error))
+
+    def _log(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-wal")
 
     def damaged(self, what: str) -> IndexCorruptError:
         """Return the error for a catalog that does not say what was written into it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -18,6 +19,7 @@ from pincite.errors import (
     IndexNotFoundError,
     InvalidInputError,
     PinciteError,
+    StorageError,
 )
 from pincite.store.access import Views
 from pincite.store.catalog import Catalog
@@ -65,6 +67,8 @@ class IndexFolder:
         self.read_only = read_only
         self._verify = verify
         require_index(path)
+        if not read_only:
+            _require_writable(path)
         self.catalog = Catalog(path / CATALOG, writable=not read_only)
         if verify:
             self.catalog.check_log()
@@ -306,6 +310,16 @@ def has_lost_its_catalog(path: Path) -> bool:
     """Return whether segments lie in a folder without the catalog that lists them."""
     whole = [each for each in (path / SEGMENTS).glob("*") if not each.name.startswith(UNFINISHED)]
     return bool(whole) and not (path / CATALOG).exists()
+
+
+def _require_writable(path: Path) -> None:
+    for needed in (path, path / CATALOG):
+        if not os.access(needed, os.W_OK):
+            raise StorageError(
+                errno.EACCES,
+                f"{needed} may not be written to by this process; open the index with read_only=True, or see to it "
+                "that its folder may be written to",
+            )
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import numpy as np
 from pincite.errors import ExtractionError
 from pincite.extract import extractor_of
 from pincite.store.folder import IndexFolder
+from pincite.store.heap import give_back
 from pincite.store.preparing import (
     GIVEN,
     EmbeddedDocument,
@@ -163,7 +164,9 @@ class Ingestion:
             self._take(item)
             if sum(len(document.chunks) for document, _, _ in self._pending) >= BATCH_CHUNKS:
                 self._commit()
+                give_back()
         self._commit()
+        give_back()
         self.report.documents.sort(key=lambda outcome: outcome.id)
         return self.report
 

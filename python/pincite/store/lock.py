@@ -115,12 +115,15 @@ def holder(path: Path) -> int | None:
 if sys.platform == "win32":
     import msvcrt
 
+    _LOCKED_BYTE = 1 << 20  # far behind the holder's number: a locked byte cannot be read on Windows
+
     def _unlock(descriptor: int) -> None:
-        """Leave it to the closing."""
+        # Closing is not enough: the system then lets go when it comes round to it.
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
     def _try_lock(descriptor: int) -> bool:
-        # A byte far behind the holder's number: a locked byte cannot be read on Windows.
-        os.lseek(descriptor, 1 << 20, os.SEEK_SET)
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:

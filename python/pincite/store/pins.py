@@ -1,8 +1,9 @@
 """What open readers still need: a lock that each of them holds on the generation that it reads.
 
 A commit's leftovers are removed by the next writer, but not under a reader. Each reader holds a shared lock of the
-operating system, which dies with its process, on a file that is named after its generation. Where it cannot make one
-(a folder that it may not write in, Windows), a grace period is all it has.
+operating system, which dies with its process, on a file that is named after its generation; on Windows, where a file
+that is open cannot be removed, to have it open is enough. Where a reader cannot make one (a folder that it may not
+write in), a grace period is all it has.
 """
 
 from __future__ import annotations
@@ -43,10 +44,20 @@ def pinned(index: Path) -> set[tuple[int, int]]:
 if sys.platform == "win32":
 
     def _shared(folder: Path, name: str) -> io.FileIO | None:
-        return None
+        """Return an open file, which is made if need be."""
+        try:
+            folder.mkdir(exist_ok=True)
+            return (folder / name).open("ab", buffering=0)
+        except OSError:
+            return None
 
     def _removed(path: Path) -> bool:
-        return False
+        """Remove a file that nobody has open; return whether it is gone."""
+        try:
+            path.unlink(missing_ok=True)
+        except OSError:
+            return False
+        return True
 
 else:
     import fcntl

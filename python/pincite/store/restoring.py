@@ -26,6 +26,7 @@ from pincite.store.snapshot import Snapshot
 from pincite.store.staging import carried, text_of
 from pincite.store.sweeping import RESTORING
 from pincite.store.versions import at_version, begin_version, serve
+from pincite.store.writer import Writer
 
 __all__ = ["RestoreReport", "restore_archive"]
 
@@ -127,8 +128,15 @@ def _put_back(file: Path, path: Path) -> RestoreReport:
         closing(IndexFolder(path, read_only=False, verify=True)) as folder,
         folder.writer() as writer,
         _extracted(file, path) as place,
-        closing(IndexFolder(place, read_only=True, verify=True)) as old,
     ):
+        # In a call of its own: what it has mapped is let go before the files are removed, as Windows wants it.
+        return _taken_over(folder, writer, file, place)
+
+
+def _taken_over(folder: IndexFolder, writer: Writer, file: Path, place: Path) -> RestoreReport:
+    """Commit the documents of a snapshot that was taken apart."""
+    path = folder.path
+    with closing(IndexFolder(place, read_only=True, verify=True)) as old:
         if old.identity != folder.identity:
             raise InvalidInputError(f"{file} is of another index than {path}; restore it to a path where there is none")
         then, now = old.snapshot(), set(folder.documents.live_ids())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from pincite.core.hnsw import HnswIndex
 from pincite.errors import IndexCorruptError
 from pincite.store.files import sync_folder
 from pincite.store.records import PreparedDocument
-from pincite.store.spans import Spans
+from pincite.store.spans import Spans, SpanTable
 from pincite.store.texts import CanonicalTexts
 
 __all__ = ["SEGMENTS", "UNFINISHED", "Segment", "is_segment", "write_segment"]
@@ -109,7 +109,7 @@ def is_segment(path: Path) -> bool:
 
 def write_segment(
     folder: Path,
-    documents: Sequence[PreparedDocument],
+    documents: Iterable[PreparedDocument],
     rows: Sequence[int],
     vectors: npt.NDArray[np.float32],
     *,
@@ -125,8 +125,9 @@ def write_segment(
     ----------
     folder : Path
         The index's folder of segments.
-    documents : sequence of PreparedDocument
-        In the order of their ids, which makes equal scores come out in the order of documents.
+    documents : iterable of PreparedDocument
+        In the order of their ids, which makes equal scores come out in the order of documents. Taken one at a time,
+        and not kept.
     rows : sequence of int
         The catalog's row of each document.
     vectors : (n, dim) float32 array
@@ -137,10 +138,18 @@ def write_segment(
     unfinished = folder / (UNFINISHED + name)
     try:
         unfinished.mkdir()
-        CanonicalTexts.write(unfinished / "texts.pin", [document.text for document in documents], stamp=stamp)
-        Spans.write(unfinished / "spans.pin", documents, rows, has_graph=has_graph, stamp=stamp)
-        texts = [chunk.embedded_text for document in documents for chunk in document.chunks]
-        BM25Index.build(texts, analyzer=config.analyzer, stemmer=config.stemmer).save(unfinished / "bm25.pin")
+        spans = SpanTable()
+        embedded: list[str] = []
+
+        def texts() -> Iterator[str]:
+            for document in documents:
+                spans.add(document)
+                embedded.extend(chunk.embedded_text for chunk in document.chunks)
+                yield document.text
+
+        CanonicalTexts.write(unfinished / "texts.pin", texts(), stamp=stamp)
+        spans.write(unfinished / "spans.pin", rows, has_graph=has_graph, stamp=stamp)
+        BM25Index.build(embedded, analyzer=config.analyzer, stemmer=config.stemmer).save(unfinished / "bm25.pin")
         flat = FlatIndex.build(vectors, storage="int8")
         flat.save(unfinished / "vectors.pin")
         if has_graph:

@@ -19,7 +19,7 @@ from pincite.filters import Condition
 from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.fields import Fields
 from pincite.store.pins import Pin
-from pincite.store.records import ChunkRecord, VersionRecord
+from pincite.store.records import ChunkRecord, DocumentRecord, VersionRecord
 from pincite.store.segment import Segment
 
 __all__ = ["RowKey", "Selection", "Snapshot"]
@@ -266,6 +266,10 @@ class Snapshot:
     def __len__(self) -> int:
         """Return the number of chunks that are alive."""
         return len(self.bm25)
+
+    def record(self, row: int) -> DocumentRecord:
+        """Return what `document` does, and keep nothing of it: for whoever goes through all of them."""
+        return self._catalog.document(row)
 
     def locate(self, key: RowKey) -> tuple[Segment, int]:
         """Return the segment of a chunk, and its row there."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ from pincite.errors import IndexCorruptError
 from pincite.store.records import ChunkRecord, PreparedDocument
 from pincite.types import Section
 
-__all__ = ["Spans"]
+__all__ = ["SpanTable", "Spans"]
 
 KIND = "spans"
 CHUNK_COLUMNS = ("document", "start", "end", "covered_start", "section", "header", "path", "truncated_tokens")
@@ -68,45 +69,6 @@ class Spans:
         )
         if not sound:
             raise IndexCorruptError(f"{self._path}: the tables of its chunks contradict each other")
-
-    @staticmethod
-    def write(
-        path: Path, documents: Sequence[PreparedDocument], rows: Sequence[int], *, has_graph: bool, stamp: bytes
-    ) -> None:
-        """Write the spans of documents whose rows in the catalog are `rows`, whole or not at all."""
-        strings = _StringTable()
-        chunk_rows: list[tuple[int, ...]] = []
-        section_rows: list[tuple[int, ...]] = []
-        first_chunk, first_section = [0], [0]
-        for number, document in enumerate(documents):
-            for chunk, owner in zip(document.chunks, _owners(document), strict=True):
-                header = chunk.embedded_text[: len(chunk.embedded_text) - (chunk.end - chunk.covered_start)]
-                row = first_section[-1] + owner
-                headings = strings.add(json.dumps(chunk.heading_path, ensure_ascii=False))
-                chunk_rows.append(
-                    (number, chunk.start, chunk.end, chunk.covered_start, row, strings.add(header),
-                     headings, chunk.truncated_tokens)
-                )  # fmt: skip
-            for section in document.sections:
-                where = strings.add(json.dumps(section.heading_path, ensure_ascii=False))
-                section_rows.append((section.start, section.heading_end, section.end, section.level, where))
-            first_chunk.append(len(chunk_rows))
-            first_section.append(len(section_rows))
-        write_mapped(
-            path,
-            kind=KIND,
-            stamp=stamp,
-            sections={
-                "documents": _int64(rows),
-                "document_chunks": _int64(first_chunk),
-                "document_sections": _int64(first_section),
-                **_columns("chunk_", CHUNK_COLUMNS, chunk_rows),
-                **_columns("section_", SECTION_COLUMNS, section_rows),
-                "strings": b"".join(strings.values),
-                "string_ends": np.cumsum([len(value) for value in strings.values], dtype=np.int64),
-                **({"has_graph": b""} if has_graph else {}),
-            },
-        )
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
@@ -168,6 +130,52 @@ class Spans:
             raise IndexCorruptError(f"{self._path}: string {number} is no UTF-8") from error
 
 
+class SpanTable:
+    """The chunks and sections of documents, to be written: numbers in columns, and each string once."""
+
+    def __init__(self) -> None:
+        self._strings = _StringTable()
+        # Arrays, not lists: a merge has as many numbers as it has documents to spare for.
+        self._chunks, self._sections = array("q"), array("q")
+        self._first_chunk, self._first_section = array("q", [0]), array("q", [0])
+
+    def add(self, document: PreparedDocument) -> None:
+        """Take in the next document."""
+        number, strings = len(self._first_chunk) - 1, self._strings
+        for chunk, owner in zip(document.chunks, _owners(document), strict=True):
+            header = chunk.embedded_text[: len(chunk.embedded_text) - (chunk.end - chunk.covered_start)]
+            row = self._first_section[-1] + owner
+            headings = strings.add(json.dumps(chunk.heading_path, ensure_ascii=False))
+            self._chunks.extend(
+                (number, chunk.start, chunk.end, chunk.covered_start, row, strings.add(header), headings,
+                 chunk.truncated_tokens)
+            )  # fmt: skip
+        for section in document.sections:
+            where = strings.add(json.dumps(section.heading_path, ensure_ascii=False))
+            self._sections.extend((section.start, section.heading_end, section.end, section.level, where))
+        self._first_chunk.append(len(self._chunks) // len(CHUNK_COLUMNS))
+        self._first_section.append(len(self._sections) // len(SECTION_COLUMNS))
+
+    def write(self, path: Path, rows: Sequence[int], *, has_graph: bool, stamp: bytes) -> None:
+        """Write the spans of documents whose rows in the catalog are `rows`, whole or not at all."""
+        strings = self._strings.values
+        write_mapped(
+            path,
+            kind=KIND,
+            stamp=stamp,
+            sections={
+                "documents": _int64(rows),
+                "document_chunks": _int64(self._first_chunk),
+                "document_sections": _int64(self._first_section),
+                **_columns("chunk_", CHUNK_COLUMNS, self._chunks),
+                **_columns("section_", SECTION_COLUMNS, self._sections),
+                "strings": b"".join(strings),
+                "string_ends": np.cumsum([len(value) for value in strings], dtype=np.int64),
+                **({"has_graph": b""} if has_graph else {}),
+            },
+        )
+
+
 def _owners(document: PreparedDocument) -> list[int]:
     """Return the section that each chunk stands in.
 
@@ -198,12 +206,12 @@ class _StringTable:
         return self._number[string]
 
 
-def _int64(values: Iterable[int]) -> npt.NDArray[np.int64]:
-    return np.fromiter(values, dtype=np.int64)
+def _int64(values: Sequence[int]) -> npt.NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)
 
 
-def _columns(prefix: str, names: Sequence[str], rows: Sequence[tuple[int, ...]]) -> dict[str, npt.NDArray[np.int64]]:
-    table = np.array(rows, dtype=np.int64).reshape(-1, len(names))
+def _columns(prefix: str, names: Sequence[str], rows: Sequence[int]) -> dict[str, npt.NDArray[np.int64]]:
+    table = _int64(rows).reshape(-1, len(names))
     return {prefix + name: np.ascontiguousarray(table[:, i]) for i, name in enumerate(names)}
 
 

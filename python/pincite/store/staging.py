@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Container, Sequence
+from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,43 +23,98 @@ from pincite.types import Chunk
 __all__ = ["Staged", "carried", "text_of"]
 
 
+class _Place(NamedTuple):
+    """Where a document is until it is written: among the new ones, or in a segment."""
+
+    id: str
+    row: int
+    segment: Segment | None
+    number: int
+
+
 class Staged:
-    """The documents of a segment that is about to be written: new ones, and those of merged segments."""
+    """The documents of a segment that is about to be written: new ones, and those of merged segments.
 
-    def __init__(self, documents: Sequence[PreparedDocument], vectors: npt.NDArray[np.float32], first_row: int) -> None:
-        self.rows: list[tuple[PreparedDocument, int, npt.NDArray[np.float32]]] = []
-        self._none = vectors[:0]
-        at = 0
-        for row, document in enumerate(documents, start=first_row):
-            end = at + len(document.chunks)
-            self.rows.append((document, row, vectors[at:end]))
-            at = end
-        assert at == len(vectors), f"{len(vectors)} vectors for {at} chunks"
+    Those of segments are read one at a time while it is written, so that a merge costs no memory for each of them.
 
-    def carry(self, segment: Segment, snapshot: Snapshot, dead: Container[int]) -> None:
+    Parameters
+    ----------
+    documents : sequence of PreparedDocument
+        The new ones.
+    vectors : (n, dim) float32 array
+        One a chunk of theirs, in order.
+    first_row : int
+        The catalog's row of the first; the others follow.
+    before : Snapshot
+        The generation whose segments are merged.
+
+    Attributes
+    ----------
+    chunks : int
+        How many it will hold.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[PreparedDocument],
+        vectors: npt.NDArray[np.float32],
+        first_row: int,
+        before: Snapshot,
+    ) -> None:
+        self._documents = documents
+        self._vectors = vectors
+        self._ends = list(accumulate((len(document.chunks) for document in documents), initial=0))
+        assert self._ends[-1] == len(vectors), f"{len(vectors)} vectors for {self._ends[-1]} chunks"
+        self._before = before
+        self._places = [
+            _Place(document.record.id, row, None, number)
+            for number, (row, document) in enumerate(enumerate(documents, start=first_row))
+        ]
+        self.chunks = self._ends[-1]
+
+    def carry(self, segment: Segment, dead: Container[int] = ()) -> None:
         """Take over the living documents of a segment."""
         for number, row in enumerate(segment.spans.documents.tolist()):
-            if row in dead or not snapshot.is_alive(segment, number):
-                continue
-            document, vectors = carried(segment, number, snapshot.document(row))
-            self.rows.append((document, row, vectors))
+            if row not in dead and self._before.is_alive(segment, number):
+                self._places.append(_Place(self._before.record(row).id, row, segment, number))
+                self.chunks += len(segment.spans.chunks_of(number))
 
-    @property
-    def vectors(self) -> npt.NDArray[np.float32]:
-        """Those of all chunks."""
-        return np.concatenate([vectors for _, _, vectors in self.rows]) if self.rows else self._none
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self._places)
 
     def write(self, folder: Path, config: IndexConfig) -> str:
         """Write them as a segment that is bound to the settings, and return its id."""
-        self.rows.sort(key=lambda row: row[0].record.id)
+        self._places.sort()  # ids differ, so nothing else is compared
         return write_segment(
             folder,
-            [document for document, _, _ in self.rows],
-            [row for _, row, _ in self.rows],
-            self.vectors,
+            map(self._document, self._places),
+            [place.row for place in self._places],
+            self._all_vectors(),
             config=config,
             stamp=hashlib.sha256(json.dumps({"config": config.to_dict()}, sort_keys=True).encode()).digest(),
         )
+
+    def _document(self, place: _Place) -> PreparedDocument:
+        if place.segment is None:
+            return self._documents[place.number]
+        return carried(place.segment, place.number, self._before.record(place.row))[0]
+
+    def _all_vectors(self) -> npt.NDArray[np.float32]:
+        all_of_them, at = self._vectors, 0
+        for place in self._places:
+            found = self._vectors_of(place)
+            if not at:
+                all_of_them = np.empty((self.chunks, found.shape[1]), dtype=np.float32)
+            all_of_them[at : at + len(found)] = found
+            at += len(found)
+        return all_of_them
+
+    def _vectors_of(self, place: _Place) -> npt.NDArray[np.float32]:
+        if place.segment is None:
+            return self._vectors[self._ends[place.number] : self._ends[place.number + 1]]
+        rows = place.segment.spans.chunks_of(place.number)
+        return place.segment.vectors.vectors[rows.start : rows.stop]
 
 
 def carried(segment: Segment, number: int, record: DocumentRecord) -> tuple[PreparedDocument, npt.NDArray[np.float32]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
@@ -23,6 +24,8 @@ __all__ = ["CanonicalTexts"]
 
 KIND = "texts"
 STRIDE = 1024
+ENDS = ("document_bytes", "document_points", "document_checkpoints", "document_lines", "document_crlf")
+"""Where each document's bytes, code points, checkpoints, lines and ``\\r\\n`` begin, and the last ones end."""
 _CRLF = re.compile(r"\r\n")
 
 Int64Array = npt.NDArray[np.int64]
@@ -53,28 +56,26 @@ class CanonicalTexts:
         return column
 
     @staticmethod
-    def write(path: Path, texts: Sequence[str], *, stamp: bytes) -> None:
-        """Write texts to a file, whole or not at all."""
-        encoded = [text.encode() for text in texts]
-        checkpoints = [_checkpoints(text, data) for text, data in zip(texts, encoded, strict=True)]
-        crlf = [np.array([pair.end() for pair in _CRLF.finditer(text)], dtype=np.int64) for text in texts]
-        lines = [np.array(line_starts(text)[:-1] or [0], dtype=np.int64) for text in texts]
-        write_mapped(
-            path,
-            kind=KIND,
-            stamp=stamp,
-            sections={
-                "utf8": b"".join(encoded),
-                "document_bytes": _running([len(data) for data in encoded]),
-                "document_points": _running([len(text) for text in texts]),
-                "checkpoints": np.concatenate([*checkpoints, np.empty(0, dtype=np.int64)]),
-                "document_checkpoints": _running([len(found) for found in checkpoints]),
-                "line_starts": np.concatenate([*lines, np.empty(0, dtype=np.int64)]),
-                "document_lines": _running([len(found) for found in lines]),
-                "crlf_ends": np.concatenate([*crlf, np.empty(0, dtype=np.int64)]),
-                "document_crlf": _running([len(found) for found in crlf]),
-            },
-        )
+    def write(path: Path, texts: Iterable[str], *, stamp: bytes) -> None:
+        """Write texts to a file, whole or not at all. They are taken one at a time, and not kept."""
+        utf8 = bytearray()
+        checkpoints, lines, crlf = array("q"), array("q"), array("q")
+        ends: dict[str, array[int]] = {name: array("q", [0]) for name in ENDS}
+        points = 0
+        for text in texts:
+            data = text.encode()
+            utf8 += data
+            points += len(text)
+            checkpoints.frombytes(_checkpoints(text, data).tobytes())
+            lines.extend(line_starts(text)[:-1] or [0])
+            crlf.extend(pair.end() for pair in _CRLF.finditer(text))
+            for column, end in zip(
+                ends.values(), (len(utf8), points, *map(len, (checkpoints, lines, crlf))), strict=True
+            ):
+                column.append(end)
+        columns = {"checkpoints": checkpoints, "line_starts": lines, "crlf_ends": crlf, **ends}
+        sections = {name: np.array(column, dtype=np.int64) for name, column in columns.items()}
+        write_mapped(path, kind=KIND, stamp=stamp, sections={"utf8": bytes(utf8), **sections})
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
@@ -130,11 +131,6 @@ class CanonicalTexts:
             return str(self._utf8[first:last], "utf-8")
         except UnicodeDecodeError as error:
             raise IndexCorruptError(f"{self._path}: its text is no UTF-8 at byte {first + error.start}") from error
-
-
-def _running(counts: Sequence[int]) -> Int64Array:
-    """Return where each of the counted things starts, and their sum."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
 
 def _checkpoints(text: str, data: bytes) -> Int64Array:

@@ -168,12 +168,12 @@ class Writer:
             )
         version = before.version.number
         first_row = self._catalog.last_row() + 1
-        staged = Staged(documents, vectors, first_row)
+        staged = Staged(documents, vectors, first_row, before)
         for segment in merged:
             Segment(segment.folder)  # compares it with its checksums: damage must not be copied under new ones
-            staged.carry(segment, before, dead)
+            staged.carry(segment, dead)
         with naming_refusals(self._segments, "write a segment"):
-            segment_id = staged.write(self._segments, before.version.config) if staged.rows else None
+            segment_id = staged.write(self._segments, before.version.config) if staged else None
         with self._catalog.transaction() as connection:
             self._lock.require_in_place()
             if segment_id is not None and not (self._segments / segment_id).is_dir():
@@ -193,7 +193,7 @@ class Writer:
             if segment_id is not None:
                 connection.execute(
                     "INSERT INTO segments VALUES (?, ?, ?, ?, NULL)",
-                    [segment_id, version, len(staged.vectors), generation],
+                    [segment_id, version, staged.chunks, generation],
                 )
             yield connection, generation
             put_generation(connection, generation, version, sums)
