@@ -192,7 +192,7 @@ def tidy(session: nox.Session) -> None:
 
 @nox.session
 def survival(session: nox.Session) -> None:
-    """Do to an index what it survives: nox -s survival -- kills|failures|power|catalog|together|forks [N]."""
+    """Do to an index what it survives: nox -s survival -- kills|failures|power|catalog|damage|together|forks [N]."""
     session.install(".[test]")
     session.run("python", "-m", "soaks.survival", *session.posargs, env={"PYTHONPATH": "tests"})
 
