@@ -152,14 +152,34 @@ def threads(session: nox.Session) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Fuzz the core with libFuzzer (needs clang): nox -s fuzz -- SECONDS_PER_TARGET."""
-    seconds = session.posargs[0] if session.posargs else "60"
+    """Fuzz the core with libFuzzer (needs clang): nox -s fuzz -- [SECONDS | -runs=N] [TARGET ...], 60 s each."""
+    bounds = [given for given in session.posargs if given.isdigit() or given.startswith("-runs=")]
+    bound = next(iter(bounds), "60")
+    chosen = set(session.posargs) - set(bounds)
     build = configure(session, "fuzz", "-DPINCITE_BUILD_FUZZERS=ON", f"-DCMAKE_CXX_COMPILER={clang()}",
-                      "-DPINCITE_WERROR=OFF", "-DPINCITE_SANITIZE=address,undefined")  # fmt: skip
-    for target in sorted(Path(build, "cpp/fuzz").glob("fuzz_*")):
-        if target.is_file() and os.access(target, os.X_OK):
-            session.run(str(target), f"-max_total_time={seconds}", "-max_len=65536", "-rss_limit_mb=2048",
-                        "-timeout=10", "-print_final_stats=1", external=True)  # fmt: skip
+                      "-DPINCITE_WERROR=OFF", "-DPINCITE_SANITIZE=address,undefined",
+                      "-DCMAKE_BUILD_TYPE=RelWithDebInfo")  # fmt: skip
+    programs = Path(build, "cpp/fuzz")
+    corpus = Path(build, "corpus")
+    session.run(str(programs / "pincite_fuzz_seeds"), str(corpus), external=True)
+    executed = {}
+    for target in sorted(programs.glob("fuzz_*")):
+        if not (target.is_file() and os.access(target, os.X_OK)) or (chosen and target.name not in chosen):
+            continue
+        found = corpus / target.name
+        found.mkdir(parents=True, exist_ok=True)
+        # What is freed is kept from use by default, 256 MiB and the stack's frames: longer work than all the rest.
+        said = session.run(
+            *(str(target), bound if bound.startswith("-") else f"-max_total_time={bound}", "-max_len=16384"),
+            *("-rss_limit_mb=2048", "-timeout=20", "-print_final_stats=1", "-print_funcs=0", "-verbosity=0"),
+            str(found),
+            external=True, silent=True,
+            env={"ASAN_OPTIONS": "quarantine_size_mb=1:malloc_context_size=2:detect_stack_use_after_return=0"},
+        )  # fmt: skip
+        executed[target.name] = int(str(said).partition("number_of_executed_units:")[2].split()[0])
+        session.log(f"{target.name}: {executed[target.name]:,} executions, 0 findings")
+    each = ", ".join(f"{name.removeprefix('fuzz_')} {count:,}" for name, count in executed.items())
+    session.log(f"{sum(executed.values()):,} executions, 0 findings: {each}")
 
 
 @nox.session
@@ -172,7 +192,7 @@ def tidy(session: nox.Session) -> None:
 
 @nox.session
 def survival(session: nox.Session) -> None:
-    """Do what an index survives: nox -s survival -- kills|failures|power|catalog|together|forks|saves|memory [N]."""
+    """Do to an index what it survives (docs/reliability.md): nox -s survival -- WHAT [N]."""
     session.install(".[test]")
     session.run("python", "-m", "soaks.survival", *session.posargs, env={"PYTHONPATH": "tests"})
 

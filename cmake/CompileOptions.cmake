@@ -19,6 +19,9 @@ function(pincite_compile_options target)
     target_compile_options(${target} PRIVATE -fsanitize=${PINCITE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
     target_link_options(${target} PUBLIC -fsanitize=${PINCITE_SANITIZE})
   endif()
+  if(PINCITE_BUILD_FUZZERS)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)  # so that the fuzzer sees new paths
+  endif()
 endfunction()
 
 # One instruction set a file: only these files may use more than the baseline, and each guards its body with

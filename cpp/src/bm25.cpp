@@ -27,7 +27,7 @@ std::size_t count_visible(std::span<const std::uint32_t> ids, const std::optiona
 void bm25::Data::make_tables() {
   for (std::size_t t = 0; t < terms.size(); ++t) {
     const Postings list = postings(t);
-    if (list.ids.size() < table_worthy(n_docs)) continue;
+    if (list.ids.size() < table_worthy(n_docs, n_fields)) continue;
     TfTable& table = tables[static_cast<std::uint32_t>(t)];
     table.resize(n_docs * n_fields);
     const std::uint32_t* tf = list.tfs.data();

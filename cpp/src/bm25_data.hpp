@@ -37,9 +37,10 @@ using TfTable = std::vector<std::uint8_t>;
 inline constexpr std::uint8_t in_postings = 255;
 
 /// A term of at least this many postings has a table. It takes a byte a document and field: with one field at
-/// most a third more than the postings, with many at most four times as much.
-[[nodiscard]] inline std::size_t table_worthy(std::size_t n_docs) noexcept {
-  return std::max<std::size_t>(256, n_docs / 16);
+/// most a third more than the postings, with many less than twice as much, so that a file cannot ask for
+/// more.
+[[nodiscard]] inline std::size_t table_worthy(std::size_t n_docs, std::size_t n_fields) noexcept {
+  return std::max<std::size_t>(256, n_docs / (n_fields == 1 ? 16 : 8));
 }
 
 struct Data {

@@ -53,7 +53,7 @@ class Loader {
     require(!offsets.empty(), what);
     require_offsets(offsets, offsets.size() - 1, bytes.size(), what);
     try {
-      (void)decode_utf8({bytes.data(), bytes.size()});
+      check_utf8({bytes.data(), bytes.size()});
     } catch (const InvalidInputError&) {
       require(false, what);
     }
@@ -85,7 +85,7 @@ class Loader {
     params.stemmer.assign(stemmer.begin(), stemmer.end());
     try {
       check_params(params);
-      (void)decode_utf8(params.stemmer);
+      check_utf8(params.stemmer);
     } catch (const InvalidInputError& error) {
       require(false, error.what());
     }
@@ -120,6 +120,8 @@ class Loader {
                     "the position offsets are out of order");
     require_offsets(d.frontier_offsets, d.terms.size() * d.n_fields, d.frontier.size(),
                     "the frontier offsets are out of order");
+    for (const bm25::FrontierPoint& point : d.frontier)
+      require(point.tf <= point.length, "a term stands more often than its text is long");
   }
 
   // Ids ascend and exist; frequencies are within the lengths, and there is a position for each occurrence.

@@ -175,6 +175,7 @@ std::shared_ptr<const Envelope> Envelope::open(const std::filesystem::path& path
   out->path_ = path;
   out->stamp_ = header.stamp;
   out->map_ = map.owner;
+  out->sections_.reserve(header.section_count);
   std::uint64_t end = sizeof(Header) + table_bytes.size();
   for (std::size_t i = 0; i < header.section_count; ++i) {
     Entry entry;

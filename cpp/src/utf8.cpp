@@ -57,6 +57,10 @@ std::u32string decode_utf8(std::string_view text) {
   return out;
 }
 
+void check_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) (void)decode_next(text, at);
+}
+
 void append_utf8(std::string& out, char32_t c) {
   if (c < 0x80) {
     out += static_cast<char>(c);

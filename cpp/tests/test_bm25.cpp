@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "../src/bm25_data.hpp"
 #include "pincite/bm25.hpp"
 #include "pincite/error.hpp"
 
@@ -25,6 +26,19 @@ std::string random_text(std::mt19937& random, std::size_t longest) {
     text.append(" w").append(std::to_string(static_cast<int>(2000.0 * u * u * u * u)));
   }
   return text;
+}
+
+TEST_CASE("bm25: tables take less than twice what their postings take in a file") {
+  for (std::size_t n_fields = 1; n_fields <= 64; ++n_fields) {
+    for (const std::size_t n_docs : {256U, 2047U, 2055U, 4096U, 4111U, 1U << 20U, (1U << 31U) + 15U}) {
+      CAPTURE(n_fields);
+      CAPTURE(n_docs);
+      // An id, a frequency a field, and at least one position each.
+      const std::size_t posting_nbytes = 4 + 4 * n_fields + 4;
+      const std::size_t postings = pincite::bm25::table_worthy(n_docs, n_fields);
+      CHECK(n_docs * n_fields < 2 * postings * posting_nbytes);
+    }
+  }
 }
 
 BM25Index random_index(std::size_t n_docs, std::size_t n_fields, double k1 = 1.2) {

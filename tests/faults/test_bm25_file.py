@@ -1,4 +1,4 @@
-"""Damaged and forged BM25 files: a named error, never a crash or a wrong index."""
+"""Forged BM25 files: a named error, never a crash."""
 
 from __future__ import annotations
 
@@ -19,28 +19,6 @@ def saved(tmp_path):
         {"title": ["one two", "two"], "body": ["two three two", "four"]}, stemmer="english"
     ).save(path)
     return path
-
-
-def test_changed_bytes_are_seen(saved):
-    whole = saved.read_bytes()
-    used = pincite.BM25Index.load(saved).search("two")[1].tolist()
-    for at in [*range(96), *range(96, len(whole), 7)]:
-        changed = bytearray(whole)
-        changed[at] ^= 0x41
-        saved.write_bytes(changed)
-        try:
-            index = pincite.BM25Index.load(saved)
-        except (IndexCorruptError, IncompatibleIndexError):
-            continue
-        assert index.search("two")[1].tolist() == used  # the padding between sections, and no other
-
-
-def test_every_cut_is_seen(saved):
-    whole = saved.read_bytes()
-    for size in range(0, len(whole), 7):
-        saved.write_bytes(whole[:size])
-        with pytest.raises(IndexCorruptError):
-            pincite.BM25Index.load(saved)
 
 
 def forge(path, name, values):
@@ -91,6 +69,7 @@ META = struct.Struct("<QIIdd")
         ("positions", u32(0)),
         ("frontier_offsets", u64(0, 2**40)),
         ("frontier", b""),
+        ("frontier", u32(*[1, 0] * 5)),
         ("positions", None),
         ("words", None),
     ],

@@ -13,7 +13,9 @@ from pincite.errors import IndexCorruptError, IndexNotFoundError, PinciteError, 
 from pincite.store import merging, sweeping
 from small_index import answers, document, opened
 
-FLIPS, CUTS = 200, 50
+CATALOG, SEGMENT = (200, 50), (20, 5)
+"""How many flips and cuts of each file; soaks/mutants.py tries all of a segment's files by themselves."""
+
 FILES = ["catalog.sqlite", "writer.lock", *(f"segments/{n}/{name}.pin" for n in (0, 1)
                                             for name in ("texts", "spans", "bm25", "vectors", "graph"))]  # fmt: skip
 
@@ -52,11 +54,11 @@ def everything(folder):
         return answers(kb), status, ledger, passages
 
 
-def damages(content):
+def damages(content, flips, cuts):
     """What is wrong, and the bytes; of a small file, each byte once."""
-    for at in sorted({i * len(content) // FLIPS for i in range(FLIPS)}):
+    for at in sorted({i * len(content) // flips for i in range(flips)}):
         yield f"bit {at % 8} of byte {at}", content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :]
-    for at in sorted({i * len(content) // CUTS for i in range(CUTS)}):
+    for at in sorted({i * len(content) // cuts for i in range(cuts)}):
         yield f"cut to {at}", content[:at]
 
 
@@ -64,8 +66,9 @@ def damages(content):
 def test_damage_is_named_or_changes_nothing(copy, name):
     file = file_of(copy, name)
     content, expected = file.read_bytes(), everything(copy)
+    flips, cuts = SEGMENT if name.startswith("segments/") else CATALOG
     found = 0
-    for what, damaged in damages(content):
+    for what, damaged in damages(content, flips, cuts):
         for beside in ("-wal", "-shm"):
             (copy / f"catalog.sqlite{beside}").unlink(missing_ok=True)
         file.write_bytes(damaged)
@@ -78,7 +81,7 @@ def test_damage_is_named_or_changes_nothing(copy, name):
         assert found == 0
     else:
         # Of the catalog, three quarters are free space and what only writers read.
-        assert found > CUTS // 2 if name == "catalog.sqlite" else found == FLIPS + CUTS
+        assert found > cuts // 2 if name == "catalog.sqlite" else found == flips + cuts
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "writer.lock"])

@@ -1,8 +1,9 @@
 """``python -m soaks.survival WHAT [NUMBER]``: what an index survives.
 
-The number is a step for kills, failures (every n-th call) and the catalog (every n-th byte), 1 by default; how often
-the power is lost (without one, each kind of sync is left out once as well, to see that it is missed); how many changes
-are made beside readers, together; how often each way to fork is tried; and how many documents come into memory.
+The number is a step for kills, failures (every n-th call), the catalog (every n-th byte) and damage (every n-th mutant),
+1 by default; how often the power is lost (without one, each kind of sync is left out once as well, to see that it is
+missed); how many changes are made beside readers, together; how often each way to fork is tried; and how many documents
+come into memory.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from collections.abc import Callable
 
 import fsfault
-from soaks import catalogs, forks
+from soaks import catalogs, forks, mutants
 from soaks import together as side_by_side
 from soaks.crashes import sweep
 from soaks.memory import watch
@@ -48,6 +49,11 @@ def catalog(given: argparse.Namespace) -> Outcome:
     return catalogs.sweep(given.number or 1, seed=given.first)
 
 
+def damage(given: argparse.Namespace) -> Outcome:
+    """Damage the files of a segment."""
+    return mutants.sweep(given.number or 1, only=given.only)
+
+
 def together(given: argparse.Namespace) -> Outcome:
     """Read in many processes and threads beside a writer."""
     return side_by_side.run(given.number or 1000, seed=given.first)
@@ -74,6 +80,7 @@ WHAT: dict[str, Callable[[argparse.Namespace], Outcome]] = {
     "failures": failures,
     "power": power,
     "catalog": catalog,
+    "damage": damage,
     "together": together,
     "forks": fork,
     "saves": saves,
@@ -85,7 +92,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m soaks.survival", description=__doc__)
     parser.add_argument("what", choices=WHAT)
     parser.add_argument("number", type=int, nargs="?")
-    parser.add_argument("--only", default="", help="scenarios with this in their name; for forks, stub or real models")
+    parser.add_argument("--only", default="", help="scenarios or files of this name; for forks, stub or real models")
     parser.add_argument("--first", type=int, default=1, help="of the calls, or bytes; or a seed")
     given = parser.parse_args()
     started = time.perf_counter()

@@ -15,6 +15,9 @@ namespace pincite {
 /// values past U+10FFFF are bad).
 [[nodiscard]] std::u32string decode_utf8(std::string_view text);
 
+/// Throws as decode_utf8 does, and allocates nothing.
+void check_utf8(std::string_view text);
+
 /// Appends one code point as UTF-8. The code point has to be a Unicode scalar value.
 void append_utf8(std::string& out, char32_t code_point);
 

@@ -64,6 +64,8 @@ class Segment:
         sizes = {"spans.pin": len(self.spans), "bm25.pin": len(self.bm25), "vectors.pin": len(self.vectors)}
         if len(set(sizes.values())) > 1 or len(self.texts) != len(self.spans.documents):
             raise IndexCorruptError(f"{folder}: its files do not belong together; chunks by file: {sizes}")
+        if not self.spans.lie_within(self.texts.lengths):
+            raise IndexCorruptError(f"{folder}: its files do not belong together; spans.pin goes past texts.pin")
 
     def __reduce__(self) -> tuple[type[Segment], tuple[Path]]:
         """Map the files again in another process."""

@@ -8,13 +8,14 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from pincite.core.mapped_file import MappedFile, write_mapped
 from pincite.errors import IndexCorruptError
+from pincite.store.columns import ordered, rises, within
 from pincite.store.records import ChunkRecord, PreparedDocument
 from pincite.types import Section
 
@@ -54,18 +55,19 @@ class Spans:
 
     def _check(self) -> None:
         n_chunks, n_sections = len(self), len(self.sections["start"])
+        chunks, sections, n_strings = self.chunks, self.sections, len(self._string_ends)
         sound = (
-            all(len(column) == n_chunks for column in self.chunks.values())
-            and all(len(column) == n_sections for column in self.sections.values())
+            all(len(column) == n_chunks for column in chunks.values())
+            and all(len(column) == n_sections for column in sections.values())
             and len(self.first_chunk) == len(self.first_section) == len(self.documents) + 1
-            and _rises(self.first_chunk, n_chunks)
-            and _rises(self.first_section, n_sections)
-            and _rises(np.concatenate([[0], self._string_ends]), len(self._strings))
-            and _within(self.chunks["document"], len(self.documents))
-            and _within(self.chunks["section"], n_sections)
-            and _within(self.chunks["header"], len(self._string_ends))
-            and _within(self.chunks["path"], len(self._string_ends))
-            and _within(self.sections["path"], len(self._string_ends))
+            and rises(self.first_chunk, n_chunks)
+            and rises(self.first_section, n_sections)
+            and rises(np.concatenate([[0], self._string_ends]), len(self._strings))
+            and np.array_equal(chunks["document"], np.repeat(np.arange(len(self.documents)), np.diff(self.first_chunk)))
+            and within(chunks["section"], n_sections)
+            and all(within(column, n_strings) for column in (chunks["header"], chunks["path"], sections["path"]))
+            and ordered(0, chunks["covered_start"], chunks["start"], chunks["end"])
+            and ordered(0, sections["start"], sections["heading_end"], sections["end"])
         )
         if not sound:
             raise IndexCorruptError(f"{self._path}: the tables of its chunks contradict each other")
@@ -74,6 +76,12 @@ class Spans:
     def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
         """Map a file that `write` made; raises what opening any file of an index raises."""
         return cls(MappedFile.open(path, kind=KIND, verify=verify), Path(path))
+
+    def lie_within(self, lengths: npt.NDArray[np.int64]) -> bool:
+        """Return whether all chunks and sections end within texts of so many code points, one a document."""
+        of_chunks = np.repeat(lengths, np.diff(self.first_chunk))
+        of_sections = np.repeat(lengths, np.diff(self.first_section))
+        return ordered(self.chunks["end"], of_chunks) and ordered(self.sections["end"], of_sections)
 
     def __len__(self) -> int:
         """Return the number of chunks."""
@@ -120,7 +128,13 @@ class Spans:
         return [self.section(row) for row in rows]
 
     def _heading_path(self, number: int) -> tuple[str, ...]:
-        return tuple(json.loads(self._string(number)))
+        try:
+            path = json.loads(self._string(number))
+        except (ValueError, RecursionError) as error:
+            raise IndexCorruptError(f"{self._path}: string {number} is no list of headings: {error}") from error
+        if not isinstance(path, list) or not all(isinstance(heading, str) for heading in path):
+            raise IndexCorruptError(f"{self._path}: string {number} is no list of headings")
+        return tuple(path)
 
     def _string(self, number: int) -> str:
         start = int(self._string_ends[number - 1]) if number else 0
@@ -213,11 +227,3 @@ def _int64(values: Sequence[int]) -> npt.NDArray[np.int64]:
 def _columns(prefix: str, names: Sequence[str], rows: Sequence[int]) -> dict[str, npt.NDArray[np.int64]]:
     table = _int64(rows).reshape(-1, len(names))
     return {prefix + name: np.ascontiguousarray(table[:, i]) for i, name in enumerate(names)}
-
-
-def _rises(column: npt.NDArray[Any], last: int) -> bool:
-    return bool(len(column) and column[0] == 0 and column[-1] == last and (np.diff(column) >= 0).all())
-
-
-def _within(column: npt.NDArray[Any], limit: int) -> bool:
-    return not len(column) or bool(column.min() >= 0 and column.max() < limit)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from pincite.core.mapped_file import MappedFile, write_mapped
 from pincite.core.markdown import line_starts
 from pincite.errors import IndexCorruptError
+from pincite.store.columns import ordered, rises
 
 __all__ = ["CanonicalTexts"]
 
@@ -43,12 +44,25 @@ class CanonicalTexts:
         self._first_checkpoint = self._column(file, "document_checkpoints")
         self._line_starts = self._column(file, "line_starts")
         self._first_line = self._column(file, "document_lines")
-        n = len(self._bytes)
         self._crlf = self._column(file, "crlf_ends")
         self._first_crlf = self._column(file, "document_crlf")
-        ends = (self._points, self._first_checkpoint, self._first_line, self._first_crlf)
-        if not n or any(len(column) != n for column in ends) or int(self._bytes[-1]) != len(self._utf8):
+        if not self._is_sound():
             raise IndexCorruptError(f"{path}: the tables of its texts contradict each other")
+
+    def _is_sound(self) -> bool:
+        runs = (
+            (self._bytes, len(self._utf8)),
+            (self._points, int(self._points[-1]) if len(self._points) else 0),
+            (self._first_checkpoint, len(self._checkpoint_bytes)),
+            (self._first_line, len(self._line_starts)),
+            (self._first_crlf, len(self._crlf)),
+        )
+        if not all(len(column) == len(self._bytes) and rises(column, last) for column, last in runs):
+            return False
+        counts = np.diff(self._first_checkpoint)
+        return np.array_equal(counts, -(-self.lengths // STRIDE)) and ordered(
+            0, self._checkpoint_bytes, np.repeat(np.diff(self._bytes), counts)
+        )
 
     @staticmethod
     def _column(file: MappedFile, name: str) -> Int64Array:
@@ -91,6 +105,11 @@ class CanonicalTexts:
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self._bytes) - 1
+
+    @property
+    def lengths(self) -> Int64Array:
+        """The code points of each document."""
+        return np.diff(self._points)
 
     def length(self, document: int) -> int:
         """Return the code points of a document."""
