@@ -1,9 +1,9 @@
 """``python -m soaks.survival WHAT [NUMBER]``: what an index survives.
 
-The number is a step for kills, failures (every n-th call), the catalog (every n-th byte) and damage (every n-th of all),
-1 by default; how often the power is lost (without one, each kind of sync is left out once as well, to see that it is
-missed); how many changes are made beside readers, together; how often each way to fork is tried; and how many documents
-come into memory.
+The number is a step for kills, failures (every n-th call), the catalog (every n-th byte) and damage (every n-th
+mutant), 1 by default; how often the power is lost (without one, each kind of sync is left out once as well, to see that
+it is missed); how many changes are made beside readers, together; how often each way to fork is tried; and how many
+documents come into memory.
 """
 
 from __future__ import annotations
