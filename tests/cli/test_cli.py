@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pincite
+import pincite.__main__
 from pincite.cli import VERBS, main, parser
 from pincite.errors import ModelFileError
 from stub_models import StubEncoder, StubReranker
@@ -95,6 +96,15 @@ os.execv(sys.executable, [*arguments, {verb[0]!r}, {kb!r}, *{verb[1:]!r}])
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert done.returncode == (1 if verb[0] == "search" else 0)  # no model there
+
+
+def test_ctrl_c_while_it_is_loaded_ends_quietly(monkeypatch, capsys):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pincite.cli.parser", interrupt)
+    assert pincite.__main__.main() == 130
+    assert capsys.readouterr().err == "pincite: interrupted\n"
 
 
 def test_what_the_system_refuses_is_told_of_with_its_file(kb, capsys, monkeypatch):

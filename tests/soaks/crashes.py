@@ -68,11 +68,14 @@ class Sweep:
         shutil.copytree(self._base, self._copy)
         return self._copy / "kb"
 
+    def _watched(self, path: Path) -> Path:
+        return path.parent if self._scenario.beside else path
+
     def _counted(self) -> int:
         counted = self._beside / "counted"
 
         def count() -> None:
-            fsfault.arm(self._copy / "kb", Fault.COUNT)
+            fsfault.arm(self._watched(self._copy / "kb"), Fault.COUNT)
             self._scenario.run(self._copy / "kb")
             counted.write_text(str(fsfault.disarm()))
 
@@ -86,7 +89,7 @@ class Sweep:
         done.write_text("-1")
 
         def work() -> None:
-            fsfault.arm(path, Fault.KILL_HALFWAY if halfway else Fault.KILL, at)
+            fsfault.arm(self._watched(path), Fault.KILL_HALFWAY if halfway else Fault.KILL, at)
             self._scenario.run(path, lambda number: (done.write_text(str(number)), None)[1])
 
         code, said = in_a_child(work)
@@ -114,8 +117,10 @@ class Sweep:
         with opened(path) as kb:  # sweeps what the last commit replaced
             kb.add(document(10), progress=False)
             listed = {row["id"] for row in kb._folder.catalog.rows("SELECT id FROM segments")}
+            if self._scenario.beside:
+                kb.snapshot(path.with_name("later"))
         lying = {entry.name for entry in (path / "segments").iterdir()} - listed
-        lying |= {entry.name for entry in path.glob(".*")}
+        lying |= {entry.name for entry in (*path.glob(".*"), *path.parent.glob(".*"))}
         if lying:
             raise AssertionError(f"left lying: {lying}")
 
@@ -127,13 +132,13 @@ class Sweep:
 
         def work() -> None:
             before = _descriptors()
-            fsfault.arm(path, fault, at, error)
+            fsfault.arm(self._watched(path), fault, at, error)
             try:
                 self._scenario.run(path)
                 ended = "done"
             except PinciteError as raised:
                 ended = str(raised)
-                if str(path) not in ended:
+                if str(self._watched(path)) not in ended:
                     raise AssertionError(f"the error does not name the path: {raised!r}") from raised
             finally:
                 where = fsfault.hit()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pincite
 from pincite.errors import IndexNotFoundError
+from pincite.store import archive, ingest, merging, sweeping
 from pincite.store import folder as folders
-from pincite.store import ingest, merging, sweeping
 from small_index import QUESTIONS, document, opened
 
 OTHER = pincite.IndexConfig(target=40, stemmer=None)
@@ -36,8 +37,17 @@ def state(path: Path) -> str:
         ]  # fmt: skip
         return json.dumps(
             [found, kb.config.to_dict(), sorted(account.id for account in ledger), [each.id for each in status.failed],
-             [source.name for source in status.sources]]
+             [source.name for source in status.sources], _kept(path)]
         )  # fmt: skip
+
+
+def _kept(path: Path) -> str | None:
+    """What a snapshot beside an index says, restored; None where there is none."""
+    if not path.with_name("kept").exists():
+        return None
+    with tempfile.TemporaryDirectory(dir=path.parents[1]) as folder:
+        pincite.restore(path.with_name("kept"), Path(folder) / "kb", keep_grants=True)
+        return state(Path(folder) / "kb")
 
 
 @dataclass
@@ -54,6 +64,8 @@ class Scenario:
         That the index goes through, the first before and the last after the work.
     acknowledged : list of int
         The number of the state that each part of the work ends in.
+    beside : bool
+        Whether it writes beside the index as well.
     """
 
     name: str
@@ -61,6 +73,7 @@ class Scenario:
     work: list[Callable[[Path], None]]
     states: list[str] = field(default_factory=list)
     acknowledged: list[int] = field(default_factory=list)
+    beside: bool = False
 
     def run(self, path: Path, acknowledge: Callable[[int], None] = lambda number: None) -> None:
         """Do the work; tell the number of each part that is done."""
@@ -92,7 +105,7 @@ class Scenario:
 
 def small_parts() -> None:
     """Let few documents make a commit, few segments a merge, and nothing wait for a sweep."""
-    ingest.BATCH_CHUNKS, merging.FANOUT, sweeping.GRACE_S = 2, 2, -1.0
+    ingest.BATCH_CHUNKS, merging.FANOUT, sweeping.GRACE_S, archive.YOUNG_S = 2, 2, -1.0, -1.0
 
 
 def _base(path: Path) -> None:
@@ -144,6 +157,19 @@ def _restore(path: Path) -> None:
 def _restore_anew(path: Path) -> None:
     if not (path / "catalog.sqlite").exists():
         pincite.restore(path.with_name("saved"), path)
+
+
+def _snapshot(path: Path) -> None:
+    with opened(path) as kb:
+        if not path.with_name("kept").exists():
+            kb.snapshot(path.with_name("kept"))
+
+
+def _half_dead(path: Path) -> None:
+    _base(path)
+    with opened(path) as kb:
+        kb.add([document(number) for number in range(3, 6)], groups=["crew"], progress=False)
+        kb.delete("d004")  # its segment has to be written anew for a snapshot
 
 
 def _saved(path: Path) -> None:
@@ -209,6 +235,7 @@ def scenarios() -> list[Scenario]:
         Scenario("rebuild", _base, [_with(_rebuild)]),
         Scenario("swap", _built, [_with(_swap)]),
         Scenario("rollback", _swapped, [_with(_rollback)]),
+        Scenario("snapshot", _half_dead, [_snapshot], beside=True),
         Scenario("restore", _saved, [_restore]),
         Scenario("restore anew", _saved_and_gone, [_restore_anew]),
     ]

@@ -435,8 +435,14 @@ def test_the_log_of_a_catalog_that_is_gone_is_not_played_into_the_next(kb, path,
     killed = shutil.copytree(path, tmp_path / "killed")  # as a kill leaves it: the catalog's log is not empty
     assert (killed / "catalog.sqlite-wal").stat().st_size
     (killed / "catalog.sqlite").unlink()
+    with pytest.raises(IndexNotFoundError, match="holds segments of an index, and not its catalog"):
+        pincite.open(killed)
+    with pytest.raises(InvalidInputError, match="not all of one"):
+        opened(killed)  # would sweep them
     if restores:
         pincite.restore(tmp_path / "saved", killed)
+    else:
+        shutil.rmtree(killed / "segments")
     with opened(killed) as there:
         assert everything(there) == [f"d{number:03}" for number in range(6)] * restores
 

@@ -9,24 +9,33 @@ import shutil
 import time
 import uuid
 import zipfile
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from pincite.errors import InvalidInputError, StorageError
+from pincite.errors import InvalidInputError, PinciteError, StorageError
 from pincite.store.catalog import Catalog
 from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.catalog_rows import keep_version, renew_generation
 from pincite.store.files import naming_refusals, sync_folder
 from pincite.store.folder import CATALOG, IndexFolder
+from pincite.store.lock import WriterLock
+from pincite.store.segment import SEGMENTS
 from pincite.store.snapshot import Snapshot
 from pincite.store.staging import Staged
-from pincite.store.writer import NO_VECTORS
+from pincite.store.writer import LOCK, NO_VECTORS
 
 __all__ = ["ABOUT", "BLOCK", "FORMAT", "NAMES", "SnapshotReport", "remove_catalog", "write_archive"]
 
 ABOUT = "pincite-snapshot.json"
+WORK = ".pincite-snapshot-"
+"""How the name of a folder begins in which a snapshot is made."""
+
+YOUNG_S = 10.0
+"""How long a folder without a lock that is held may be one whose maker has yet to take it."""
+
 FORMAT = 1
 NAMES = re.compile(rf"{ABOUT}|{CATALOG}|segments/[0-9a-f]{{32}}/[a-z0-9]+\.pin")
 _ATTEMPTS = 10
@@ -61,32 +70,43 @@ def write_archive(folder: IndexFolder, path: Path) -> SnapshotReport:
         raise InvalidInputError(f"{path} exists; give the name of a new file")
     if path.resolve().is_relative_to(folder.path.resolve()):
         raise InvalidInputError(f"{path} lies within the index; give a place outside of it")
-    unfinished = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with naming_refusals(path, "write the snapshot"), ExitStack() as stack:
-            unfinished.touch(exist_ok=False)
-            catalog = unfinished.with_name(unfinished.name + ".sqlite")
-            about, files = _held(folder, catalog, stack)
-            with unfinished.open("wb") as file:
-                with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                    archive.writestr(ABOUT, json.dumps(about, indent=1))
-                    archive.write(catalog, CATALOG)
-                    for name, source in files:
-                        with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as target:
-                            shutil.copyfileobj(source, target, BLOCK)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.rename(path)
-            sync_folder(path.parent)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with naming_refusals(path, "write the snapshot"), _work_folder(path.parent) as place, ExitStack() as stack:
+        about, files = _held(folder, place, stack)
+        with (place / "archive").open("wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                archive.writestr(ABOUT, json.dumps(about, indent=1))
+                archive.write(place / CATALOG, CATALOG)
+                for name, source in files:
+                    with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as target:
+                        shutil.copyfileobj(source, target, BLOCK)
+            file.flush()
+            os.fsync(file.fileno())
+        (place / "archive").rename(path)
+        sync_folder(path.parent)
     return SnapshotReport(str(path), about["generation"], about["documents"], about["chunks"], path.stat().st_size)
 
 
-def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, Any], list[tuple[str, IO[bytes]]]]:
+@contextmanager
+def _work_folder(beside: Path) -> Iterator[Path]:
+    """Make a folder, gone afterwards, where the snapshot is to lie; remove what killed ones left there."""
+    for left in beside.glob(f"{WORK}*"):
+        with suppress(OSError, PinciteError):
+            if time.time() - (left / LOCK).stat().st_mtime > YOUNG_S:
+                with WriterLock(left / LOCK):
+                    pass  # its process has died
+                shutil.rmtree(left, ignore_errors=True)
+    place = beside / f"{WORK}{uuid.uuid4().hex}"
+    place.mkdir()
+    try:
+        with WriterLock(place / LOCK):
+            yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _held(folder: IndexFolder, place: Path, stack: ExitStack) -> tuple[dict[str, Any], list[tuple[str, IO[bytes]]]]:
     """Copy the catalog, and open the files that it lists: what is open stays readable, whatever a writer sweeps."""
-    stack.callback(remove_catalog, copy)
-    stack.callback(shutil.rmtree, copy.with_suffix(".segments"), ignore_errors=True)
+    copy = place / CATALOG
     for attempt in range(_ATTEMPTS):
         remove_catalog(copy)
         folder.catalog.copy(copy)
@@ -102,12 +122,13 @@ def _held(folder: IndexFolder, copy: Path, stack: ExitStack) -> tuple[dict[str, 
             documents = catalog.version(number)
             generation, sums, _ = documents.generation(verify=True)
             try:
-                places = _without_the_dead(catalog, documents, folder.segments, copy.with_suffix(".segments"))
+                places = _without_the_dead(catalog, documents, folder.segments, place / SEGMENTS)
             except StorageError:  # a writer merged and swept some of it; then the catalog does not list it any more
                 if attempt + 1 == _ATTEMPTS:
                     raise
                 continue
             catalog.compact()
+            catalog.finish()  # to close it could leave some of it in its log, and say nothing
         about: dict[str, Any] = {
             "format": FORMAT,
             "generation": generation,

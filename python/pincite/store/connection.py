@@ -159,6 +159,12 @@ class CatalogConnection:
             )
 
     @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other threads from the connection, and from what else is changed under it."""
+        with self._lock:
+            yield
+
+    @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
         """Hold the connection, and turn SQLite's errors into named ones."""
         with self._lock:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -32,16 +31,13 @@ from pincite.store.records import DocumentRecord, VersionRecord, VersionState
 from pincite.store.segment import SEGMENTS, UNFINISHED, Segment, is_segment
 from pincite.store.snapshot import Snapshot
 from pincite.store.stamps import analyzer_probes, check_analyzer, check_encoder, encoder_probes
-from pincite.store.sweeping import RESTORING
+from pincite.store.sweeping import RESTORING, UNFINISHED_CATALOG
 from pincite.store.writer import LOCK, Writer
 from pincite.types import TextEncoder
 
 __all__ = ["CATALOG", "IndexFolder", "belongs", "closed", "lock_to_create", "may_become_index", "require_index"]
 
 CATALOG = "catalog.sqlite"
-UNFINISHED_CATALOG = ".catalog.sqlite"
-"""The catalog until it is whole; SQLite puts files beside it whose names begin so."""
-
 CREATION_S = 10.0
 _LOOKS = 10
 
@@ -73,8 +69,6 @@ class IndexFolder:
         if verify:
             self.catalog.check_log()
         self.identity = self.catalog.identity()
-        self._refreshing = threading.Lock()
-        self._process = os.getpid()
         self._seen = self.catalog.data_version()
         self.pinned = None if version is None else self._record(version).number
         if verify:
@@ -128,7 +122,7 @@ class IndexFolder:
         PinciteError
             If the folder was closed.
         """
-        with self._refreshing_alone():
+        with self.catalog.alone():  # no lock of its own: who is in a transaction, which takes this one, may ask as well
             if self._snapshot is None:
                 raise closed(self.path)
             # The version is read first: a commit in between is then seen at the next call.
@@ -136,12 +130,6 @@ class IndexFolder:
             found = self._snapshot = self._opened(self._snapshot)
             self._seen = seen
             return found
-
-    def _refreshing_alone(self) -> threading.Lock:
-        if self._process != os.getpid():
-            # A thread of the parent may have held the lock while it forked.
-            self._refreshing, self._process = threading.Lock(), os.getpid()
-        return self._refreshing
 
     def _opened(self, before: Snapshot | None) -> Snapshot:
         number = self.catalog.serving() if self.pinned is None else self.pinned
@@ -263,7 +251,7 @@ class IndexFolder:
 
     def close(self) -> None:
         """Close the catalog, and hold no generation any more. Mapped files live on while results refer to them."""
-        with self._refreshing_alone():  # another thread may be about to put it back
+        with self.catalog.alone():  # another thread may be about to put it back
             self._snapshot = None
         self.views.forget()
         self.catalog.close()

@@ -68,6 +68,8 @@ class RestoreReport:
 
 def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreReport:
     """Do what `pincite.restore` says."""
+    if file.exists() and not file.is_file():
+        raise InvalidInputError(f"{file} is no file; give one that `snapshot` wrote")
     if (path / CATALOG).is_file():
         if keep_grants:
             raise InvalidInputError(
@@ -204,6 +206,8 @@ def _extracted(file: Path, path: Path) -> Iterator[Path]:
             raise IndexCorruptError(f"{file}: it is no snapshot, or a damaged one ({error})") from error
         with closing(Catalog(place / CATALOG, writable=False)) as catalog:
             catalog.check_schema()
+            catalog.check_pages()
+            catalog.check_rows()
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)

@@ -14,7 +14,10 @@ from pincite.store.pins import pinned
 from pincite.store.segment import UNFINISHED, is_segment
 from pincite.store.spans import Spans
 
-__all__ = ["RESTORING", "sweep"]
+__all__ = ["RESTORING", "UNFINISHED_CATALOG", "sweep"]
+
+UNFINISHED_CATALOG = ".catalog.sqlite"
+"""The catalog until it is whole; SQLite puts files beside it whose names begin so."""
 
 RESTORING = ".restoring-"
 """How the name of a folder begins in which a snapshot is taken apart."""
@@ -61,6 +64,9 @@ def sweep(catalog: Catalog, segments: Path) -> None:
             connection.executemany("DELETE FROM versions WHERE number = ?", [(number,) for number in dropped])
     for folder in segments.parent.glob(f"{RESTORING}*"):
         shutil.rmtree(folder, ignore_errors=True)
+    for file in segments.parent.glob(f"{UNFINISHED_CATALOG}*"):
+        with suppress(OSError):
+            file.unlink()
     _unlist(catalog, segments)
     for folder in segments.glob(f"{UNFINISHED}*"):
         # What cannot be removed now (a file that is mapped, on Windows) goes at the next sweep.

@@ -139,17 +139,17 @@ def verify_index(path: Path, *, progress: bool | Progress = False) -> IndexVerif
 def _verify_version(
     path: Path, catalog: Catalog, version: VersionRecord, found: _Found, tell: Callable[[float, str], None] | None
 ) -> None:
-    documents = catalog.version(version.number)
-    while True:
-        with catalog.reading():
-            generation, listed = documents.last_generation(), [segment.id for segment in documents.segments()]
-        held = Pin(path, version.number, generation)  # a writer leaves its files
-        if documents.last_generation() == generation:
-            break
-    if all(each.number != version.number for each in catalog.versions()):
-        return  # it was dropped meanwhile
-    before = len(found.damages)
+    documents, before = catalog.version(version.number), len(found.damages)
+    held, generation, listed = None, -1, list[str]()
     with found.noting(CATALOG):
+        while True:
+            with catalog.reading():
+                generation, listed = documents.last_generation(), [segment.id for segment in documents.segments()]
+            held = Pin(path, version.number, generation)  # a writer leaves its files
+            if documents.last_generation() == generation:
+                break
+        if all(each.number != version.number for each in catalog.versions()):
+            return  # it was dropped meanwhile
         documents.generation(verify=True)
         for _ in documents.since(-1):  # each row has its checksum
             pass
