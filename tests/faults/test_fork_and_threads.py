@@ -11,6 +11,7 @@ import pytest
 
 import pincite
 from children import codes_of, forked
+from pincite.core.stemming import WordStemmer
 from small_index import document, opened
 from soaks import forks
 
@@ -149,3 +150,23 @@ def test_each_way_to_fork(request, kind):
     assert outcome.findings == []
     ways = {"os.fork": 2, "os.fork beside threads": 2, "multiprocessing fork": 2, "multiprocessing spawn": 1}
     assert {way: outcome.counts[f"{kind}, {way}"] for way in ways} == ways
+
+
+def test_a_child_stems_though_a_thread_of_its_parent_did():
+    """The stemmer's lock is held at the fork, by a thread that the child does not have."""
+    stemmer = WordStemmer("english")
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with stemmer._lock:
+            held.set()
+            done.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait()
+    codes = codes_of([forked(lambda: stemmer.stems(["running"]) == {"running": "run"}) for _ in range(4)])
+    done.set()
+    holder.join()
+    assert codes == [0] * 4
+    assert stemmer.stems(["running"]) == {"running": "run"}

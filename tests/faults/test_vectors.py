@@ -25,6 +25,15 @@ def last_row(*, times=1.0, **component):
     return spoil
 
 
+NO_STAMP = {
+    "none": None,
+    "a list": ["model"],
+    "no finite number": {"model": "x", "scale": float("nan")},
+    "a tuple": {"model": "x", "shape": (1, 2)},
+    "a number for a name": {1: "x"},
+    "an object": {"model": object()},
+    "an array": {"model": np.arange(3)},
+}
 NO_DIRECTION = {
     "zero": last_row(times=0),
     "NaN": last_row(component=np.nan),
@@ -233,3 +242,16 @@ def test_scores_of_a_reranker_are_one_finite_number_each(memory_path, spoil, sai
         kb.add([document(0), document(1)], progress=False)
         with pytest.raises(InvalidInputError, match=f"the reranker returned.*{said}"):
             kb.search("ship mast", max_distance=None, rerank=order)
+
+
+@pytest.mark.parametrize("what", NO_STAMP)
+def test_a_stamp_that_no_file_can_keep_binds_no_index(memory_path, what):
+    odd = StubEncoder()
+    odd.stamp = NO_STAMP[what]
+    with opened(memory_path / "kb", encoder=odd) as kb, pytest.raises(InvalidInputError, match="stamp"):
+        kb.add(document(0), progress=False)
+    with opened(memory_path / "kb") as kb:
+        kb.add(document(0), progress=False)
+        with opened(memory_path / "kb", encoder=odd) as wrong, pytest.raises(InvalidInputError, match="stamp"):
+            wrong.rebuild(progress=False)
+        assert kb.status().documents == 1

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import pincite
-from pincite.errors import IndexLockedError
+from pincite.errors import IndexLockedError, PinciteError
 from pincite.store.staging import Staged
 from small_index import answers, document, opened, start
 
@@ -21,7 +21,7 @@ with opened(sys.argv[1]) as kb, kb._folder.writer():
 
 ADDS = """
 import sys, time
-from pincite.errors import IndexLockedError
+from pincite.errors import IndexLockedError, PinciteError
 from small_index import document, opened
 with opened(sys.argv[1]) as kb:
     for number in range(int(sys.argv[2]), 30, 2):
@@ -89,6 +89,30 @@ def test_a_lock_that_was_taken_away_costs_one_writer_his_work_and_no_more(memory
         assert kb.status().documents == (3 if second == "sweeps" else 4)
         kb.add(document(5), progress=False)
     assert pincite.verify(path).sound
+
+
+def test_an_index_that_is_exchanged_while_a_segment_is_written_loses_nothing(memory_path, monkeypatch):
+    """Its folder is moved, and another index put in its place: what was written for the one lies in the other."""
+    path, write = memory_path / "kb", Staged.write
+    for name in ("kb", "other"):
+        with opened(memory_path / name) as kb:
+            kb.add([document(number) for number in range(3)], progress=False)
+
+    def exchanged(self, *arguments):
+        path.rename(memory_path / "moved")
+        (memory_path / "other").rename(path)
+        return write(self, *arguments)
+
+    with opened(path) as kb:
+        monkeypatch.setattr(Staged, "write", exchanged)
+        with pytest.raises(PinciteError):
+            kb.add(document(5), progress=False)
+    monkeypatch.setattr(Staged, "write", write)
+    for name in ("kb", "moved"):
+        assert pincite.verify(memory_path / name).sound
+        with opened(memory_path / name, create=False) as kb:
+            assert kb.status().documents == 3
+            kb.add(document(6), progress=False)
 
 
 def test_a_segment_that_was_swept_before_it_was_listed_is_missed(memory_path, monkeypatch):

@@ -93,6 +93,11 @@ def test_who_writes_is_named_and_not_disturbed(path):
     assert "writer" not in findings(path)
 
 
+def test_a_copy_by_links_is_a_problem(path, tmp_path):
+    os.link(path / "catalog.sqlite", path.parent / "copy")
+    assert findings(path)["copies"][0] == "problem"
+
+
 def test_strangers_and_leftovers_are_told_apart(path, monkeypatch):
     monkeypatch.setattr(merging, "FANOUT", 2)
     with opened(path) as kb:

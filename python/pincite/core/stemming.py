@@ -6,7 +6,9 @@ the index keeps the result; a word of a query that the index has not seen is ste
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +17,7 @@ from pincite.errors import InvalidInputError
 __all__ = ["WordStemmer"]
 
 _REMEMBERED = 65_536
+_all: weakref.WeakSet[WordStemmer] = weakref.WeakSet()
 
 
 class WordStemmer:
@@ -37,9 +40,16 @@ class WordStemmer:
         languages = Stemmer.algorithms()
         if language not in languages:
             raise InvalidInputError(f"stemmer is {language!r}, wanted one of: {', '.join(sorted(languages))}")
-        self._stemmer: Any = Stemmer.Stemmer(language, 0)
-        self._lock = threading.Lock()  # a Snowball stemmer has state
+        self._language = language
         self._known: dict[str, str] = {}
+        self._begin()
+        _all.add(self)
+
+    def _begin(self) -> None:
+        import Stemmer
+
+        self._stemmer: Any = Stemmer.Stemmer(self._language, 0)
+        self._lock = threading.Lock()  # a Snowball stemmer has state
 
     def stem(self, words: Sequence[str]) -> list[str]:
         """Return the stem of each word, without remembering it."""
@@ -56,3 +66,13 @@ class WordStemmer:
                 self._known.clear()
             self._known.update(found)
         return out | found
+
+
+def _begin_again() -> None:
+    """In a forked child: another thread of the parent may have been stemming, and is not here to let go of the lock."""
+    for stemmer in list(_all):
+        stemmer._begin()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)

@@ -84,6 +84,11 @@ def of_folder(path: Path) -> Iterator[Finding]:
                 "note", "log", f"{log.stat().st_size / 1e6:,.1f} MB that are not in the catalog yet",
                 "a reader that looks at one old state for long keeps them from it",
             )  # fmt: skip
+    if (path / CATALOG).stat().st_nlink > 1:
+        yield Finding(
+            "problem", "copies", f"{CATALOG} has another name elsewhere: what changes one changes both",
+            "copy an index with `pincite snapshot`, not by links",
+        )  # fmt: skip
     strangers = sorted(entry.name for entry in path.iterdir() if not belongs(entry))
     strangers += sorted(f"{SEGMENTS}/{each.name}" for each in (path / SEGMENTS).glob("*") if not is_segment(each))
     if strangers:

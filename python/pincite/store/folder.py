@@ -30,7 +30,7 @@ from pincite.store.pins import READERS
 from pincite.store.records import DocumentRecord, VersionRecord, VersionState
 from pincite.store.segment import SEGMENTS, UNFINISHED, Segment, is_segment
 from pincite.store.snapshot import Snapshot
-from pincite.store.stamps import analyzer_probes, check_analyzer, check_encoder, encoder_probes
+from pincite.store.stamps import analyzer_probes, check_analyzer, check_encoder, encoder_probes, stamp_of
 from pincite.store.sweeping import RESTORING, UNFINISHED_CATALOG
 from pincite.store.writer import LOCK, Writer
 from pincite.types import TextEncoder
@@ -195,7 +195,7 @@ class IndexFolder:
             probes = {**version.probes, **encoder_probes(encoder)}
             with self.catalog.transaction() as connection:
                 put_version(
-                    connection, version.number, config=version.config.to_dict(), encoder=dict(encoder.stamp),
+                    connection, version.number, config=version.config.to_dict(), encoder=stamp_of(encoder),
                     probes=probes, made=version.made, level=version.level,
                 )  # fmt: skip
             self.refresh()

@@ -7,6 +7,7 @@ them; those that another version made are not wrong, but stale.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,12 +22,12 @@ from pincite.core.bm25 import BM25Index
 from pincite.core.chunking import chunk
 from pincite.core.stemming import WordStemmer
 from pincite.core.text import tokenize
-from pincite.errors import IncompatibleIndexError
+from pincite.errors import IncompatibleIndexError, InvalidInputError
 from pincite.store.encoding import encoded
 from pincite.store.records import VersionRecord
 from pincite.types import TextEncoder
 
-__all__ = ["analyzer_probes", "check_analyzer", "check_config", "check_encoder", "encoder_probes"]
+__all__ = ["analyzer_probes", "check_analyzer", "check_config", "check_encoder", "encoder_probes", "stamp_of"]
 
 PROBES = ("Where is the answer written?", "[Guide > Set-up]\nInstall it, then run `tool --check` in 2 steps: α, β.")
 """Texts whose vectors are kept."""
@@ -80,6 +81,24 @@ def check_analyzer(version: VersionRecord, path: Path) -> None:
     )
 
 
+def stamp_of(encoder: TextEncoder) -> dict[str, Any]:
+    """Return an encoder's stamp, as the catalog keeps it.
+
+    Raises
+    ------
+    InvalidInputError
+        If it does not come out of a file as it went in: the encoder would fit no index any more.
+    """
+    try:
+        stamp = dict(encoder.stamp)
+        same = json.loads(json.dumps(stamp, allow_nan=False)) == stamp
+    except (TypeError, ValueError, RecursionError):
+        same = False
+    if not same:
+        raise InvalidInputError(f"the encoder's stamp is {encoder.stamp!r}, wanted a dict that JSON can hold as it is")
+    return stamp
+
+
 def encoder_probes(encoder: TextEncoder) -> dict[str, Any]:
     """Return the vectors of known texts."""
     return {"vectors": _of_probes(encoder).tolist()}
@@ -93,7 +112,7 @@ def check_encoder(stamp: Mapping[str, Any], probes: Mapping[str, Any], encoder: 
     IncompatibleIndexError
         If its stamp is another, or the vectors of the probe texts are.
     """
-    given = dict(encoder.stamp)
+    given = stamp_of(encoder)
     if dict(stamp) != given:
         differing = sorted(key for key in {*stamp, *given} if stamp.get(key) != given.get(key))
         theirs = ", ".join(f"{key}={given.get(key)!r}" for key in differing)

@@ -31,7 +31,7 @@ from pincite.store.progress import Progress, shown
 from pincite.store.records import DocumentRecord, StoredDocument, VersionRecord, VersionState
 from pincite.store.snapshot import Snapshot
 from pincite.store.staging import text_of
-from pincite.store.stamps import analyzer_probes, encoder_probes
+from pincite.store.stamps import analyzer_probes, encoder_probes, stamp_of
 from pincite.store.writer import NO_VECTORS, Writer
 from pincite.types import TextEncoder
 
@@ -212,7 +212,7 @@ def at_version(folder: IndexFolder, number: int) -> Iterator[IndexFolder]:
 
 def _begin(folder: IndexFolder, config: IndexConfig, encoder: TextEncoder) -> int:
     """Return the version that an earlier call began with the same settings, or a new one."""
-    stamp = dict(encoder.stamp)
+    stamp = stamp_of(encoder)
     for version in folder.catalog.versions():
         if version.state not in {"building", "built"}:
             continue

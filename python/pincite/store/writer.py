@@ -176,6 +176,7 @@ class Writer:
             segment_id = staged.write(self._segments, before.version.config) if staged else None
         with self._catalog.transaction() as connection:
             self._lock.require_in_place()
+            self._catalog.require_same_file()  # or what was written lies in another index
             if segment_id is not None and not (self._segments / segment_id).is_dir():
                 raise IndexLockedError(f"{self._segments.parent} was swept by another writer meanwhile; try again")
             last, sums, _ = self._catalog.version(version).generation()
