@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from native_files import native_files
+from native_files import belong_together, native_files
 from pincite.core.mapped_file import MappedFile, write_mapped
 from pincite.errors import IndexCorruptError
 from pincite.store.columns import rises
@@ -33,11 +33,19 @@ def sections_of(file) -> dict[str, bytes]:
 @contextmanager
 def forging(file):
     """Give what replaces sections of a file; put the file back afterwards."""
-    content, sound = file.path.read_bytes(), sections_of(file)
+    sound, folder = sections_of(file), file.path.parent
+    before = {each: each.read_bytes() for each in folder.iterdir()}
+
+    def forge(sections):
+        write_mapped(file.path, kind=file.name, sections={**sound, **sections})
+        if file.name != "spans":
+            belong_together(folder)
+
     try:
-        yield lambda sections: write_mapped(file.path, kind=file.name, sections={**sound, **sections})
+        yield forge
     finally:
-        file.path.write_bytes(content)
+        for each, content in before.items():
+            each.write_bytes(content)
 
 
 def forged(content: bytes, random: np.random.Generator) -> bytes:

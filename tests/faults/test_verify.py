@@ -6,14 +6,15 @@ import errno
 import shutil
 import sqlite3
 import threading
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 import pincite
+from native_files import belong_together
 from pincite.config import IndexConfig
 from pincite.core.mapped_file import MappedFile
-from pincite.errors import IncompatibleIndexError, IndexNotFoundError, StorageError
+from pincite.errors import IncompatibleIndexError, IndexCorruptError, IndexNotFoundError, StorageError
 from pincite.store import merging, verifying
 from pincite.store.texts import CanonicalTexts
 from small_index import document, opened
@@ -118,6 +119,7 @@ def test_a_text_that_is_not_the_one_that_was_read_is_found_out(copy):
     stamp = MappedFile.open(first / "texts.pin", kind="texts").stamp
     held[2] = held[2].replace("at number", "at bumber")
     CanonicalTexts.write(first / "texts.pin", held, stamp=stamp)
+    belong_together(first)
     found = pincite.verify(copy)
     assert found.affected == ("d002",)
     assert "'d002': the text is not the one that was read" in found.damages[0].what
@@ -221,4 +223,21 @@ def test_vectors_of_a_segment_belong_to_its_chunks(copy):
     shutil.copy(second / "vectors.pin", first / "vectors.pin")
     (damage,) = pincite.verify(copy).damages
     assert "do not belong together" in damage.what or "graph" in damage.what
-    assert np.size(damage.what)
+
+
+@pytest.mark.parametrize("verify", [True, False])
+@pytest.mark.parametrize("name", ["texts.pin", "spans.pin", "bm25.pin", "vectors.pin", "graph.pin"])
+def test_files_of_two_segments_are_not_exchanged_unseen(memory_path, name, verify):
+    """Each is whole, and of as many chunks as the other."""
+    with opened(memory_path / "kb", config=IndexConfig(graph_from=1)) as kb:
+        for number in (0, 6):  # graphs of two chunks would be equal
+            kb.add([document(number + more) for more in range(6)], progress=False)
+    first, second = segments(memory_path / "kb")
+    (first / name).rename(memory_path / "x")
+    (second / name).rename(first / name)
+    (memory_path / "x").rename(second / name)
+    found = pincite.verify(memory_path / "kb")
+    assert {Path(damage.file).name for damage in found.damages} == {first.name, second.name}
+    assert len(found.affected) == 12
+    with pytest.raises(IndexCorruptError, match="not the file that was written with"):
+        opened(memory_path / "kb", verify=verify)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pincite
+from native_files import belong_together
 from pincite.errors import IndexCorruptError, IndexLockedError, InvalidInputError, StorageError
 from pincite.store import ingest, merging, sweeping
 from pincite.store.segment import UNFINISHED
@@ -161,12 +163,19 @@ def test_a_segment_whose_files_do_not_belong_together_is_refused(tmp_path):
         kb.add(document("a", "mast"), progress=False)
     (mine,) = (tmp_path / "kb" / "segments").iterdir()
     (other,) = (tmp_path / "other" / "segments").iterdir()
+    kept_bm25 = (mine / "bm25.pin").read_bytes()
     for name in ("bm25.pin", "vectors.pin", "spans.pin", "texts.pin"):
         kept = (mine / name).read_bytes()
         (mine / name).write_bytes((other / name).read_bytes())
-        with pytest.raises(IndexCorruptError, match="belong together"):
+        with pytest.raises(IndexCorruptError, match=r"belong together|written with this segment"):
             pincite.open(tmp_path / "kb")
         (mine / name).write_bytes(kept)
+    shutil.copy(other / "bm25.pin", mine / "bm25.pin")
+    belong_together(mine)  # says so, and has other numbers of chunks
+    with pytest.raises(IndexCorruptError, match=r"bm25\.pin': 1"):
+        pincite.open(tmp_path / "kb")
+    (mine / "bm25.pin").write_bytes(kept_bm25)
+    belong_together(mine)
     pincite.open(tmp_path / "kb").close()
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import struct
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,9 +17,11 @@ from pincite.core.arguments import flag, path_text, word
 from pincite.core.arrays import ByteArray
 from pincite.errors import InvalidInputError
 
-__all__ = ["MappedFile", "write_mapped"]
+__all__ = ["MappedFile", "identity_of", "write_mapped"]
 
 NO_STAMP = bytes(32)
+HEADER, SECTIONS_AT, ENTRY, MOST_SECTIONS = 96, 72, 48, 256
+"""Of the format, in bytes: see ``cpp/include/pincite/envelope.hpp``."""
 
 
 def write_mapped(
@@ -59,6 +64,22 @@ def write_mapped(
         sections=[(word(name, "a section's name"), _raw(content, name)) for name, content in sections.items()],
         stamp=stamp,
     )
+
+
+def identity_of(path: str | os.PathLike[str]) -> bytes:
+    """Return 32 bytes that tell a file of the core from any other: the SHA-256 of its header and table of sections.
+
+    The table has the checksums of all that follows, so that this costs the reading of a few hundred bytes.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    with Path(path_text(path)).open("rb") as file:
+        header = file.read(HEADER)
+        (sections,) = struct.unpack_from("<I", header.ljust(HEADER, b"\0"), SECTIONS_AT)
+        return hashlib.sha256(header + file.read(min(sections, MOST_SECTIONS) * ENTRY)).digest()
 
 
 class MappedFile:

@@ -30,7 +30,7 @@ from pincite.store.records import FailureRecord, SourceFolder, SourceRecord, Ver
 
 __all__ = ["FORMAT", "Catalog"]
 
-FORMAT = 3
+FORMAT = 4
 
 
 class Catalog(CatalogConnection):

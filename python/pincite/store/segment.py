@@ -16,8 +16,9 @@ from pincite.config import IndexConfig
 from pincite.core.bm25 import BM25Index
 from pincite.core.flat import FlatIndex
 from pincite.core.hnsw import HnswIndex
+from pincite.core.mapped_file import identity_of
 from pincite.errors import IndexCorruptError
-from pincite.store.files import sync_folder
+from pincite.store.files import naming_refusals, sync_folder
 from pincite.store.records import PreparedDocument
 from pincite.store.spans import Spans, SpanTable
 from pincite.store.texts import CanonicalTexts
@@ -27,6 +28,7 @@ __all__ = ["SEGMENTS", "UNFINISHED", "Segment", "is_segment", "write_segment"]
 SEGMENTS = "segments"
 """The folder of an index that they lie in."""
 
+GRAPH = "graph.pin"
 UNFINISHED = ".unfinished-"
 """How the name of a segment's folder begins until all its files are on disk."""
 
@@ -59,8 +61,13 @@ class Segment:
         self.bm25 = BM25Index.load(folder / "bm25.pin", verify=verify)
         self.vectors = FlatIndex.load(folder / "vectors.pin", verify=verify)
         self.graph = (
-            HnswIndex.load_graph(folder / "graph.pin", self.vectors, verify=verify) if self.spans.has_graph else None
+            HnswIndex.load_graph(folder / GRAPH, self.vectors, verify=verify) if GRAPH in self.spans.beside else None
         )
+        for name, identity in self.spans.beside.items():
+            with naming_refusals(folder / name, "read the file"):
+                found = identity_of(folder / name)
+            if found != identity:
+                raise IndexCorruptError(f"{folder / name}: it is not the file that was written with this segment")
         sizes = {"spans.pin": len(self.spans), "bm25.pin": len(self.bm25), "vectors.pin": len(self.vectors)}
         if len(set(sizes.values())) > 1 or len(self.texts) != len(self.spans.documents):
             raise IndexCorruptError(f"{folder}: its files do not belong together; chunks by file: {sizes}")
@@ -150,12 +157,13 @@ def write_segment(
                 yield document.text
 
         CanonicalTexts.write(unfinished / "texts.pin", texts(), stamp=stamp)
-        spans.write(unfinished / "spans.pin", rows, has_graph=has_graph, stamp=stamp)
         BM25Index.build(embedded, analyzer=config.analyzer, stemmer=config.stemmer).save(unfinished / "bm25.pin")
         flat = FlatIndex.build(vectors, storage="int8")
         flat.save(unfinished / "vectors.pin")
         if has_graph:
-            HnswIndex.over(flat, ef_construction=EF_CONSTRUCTION).save_graph(unfinished / "graph.pin")
+            HnswIndex.over(flat, ef_construction=EF_CONSTRUCTION).save_graph(unfinished / GRAPH)
+        beside = {file.name: identity_of(file) for file in sorted(unfinished.iterdir())}
+        spans.write(unfinished / "spans.pin", rows, beside=beside, stamp=stamp)
         sync_folder(unfinished)
         unfinished.rename(folder / name)
         sync_folder(folder)

@@ -6,7 +6,7 @@ import json
 import os
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -23,6 +23,7 @@ __all__ = ["SpanTable", "Spans"]
 
 KIND = "spans"
 CHUNK_COLUMNS = ("document", "start", "end", "covered_start", "section", "header", "path", "truncated_tokens")
+BESIDE = "file:"
 SECTION_COLUMNS = ("start", "heading_end", "end", "level", "path")
 
 
@@ -37,8 +38,9 @@ class Spans:
         Where each document's chunks and sections begin.
     chunks : dict of str to (n,) int64 array
         By column; `document` is the number in the segment.
-    has_graph : bool
-        Whether the segment has a graph over its vectors: said here, so that one that is lost is missed.
+    beside : dict of str to bytes
+        The segment's other files, with what tells each from any other: one that is lost is missed, and one of another
+        segment noticed.
     """
 
     def __init__(self, file: MappedFile, path: Path) -> None:
@@ -50,7 +52,9 @@ class Spans:
         self.sections = {name: file.array(f"section_{name}", np.int64) for name in SECTION_COLUMNS}
         self._strings = file.array("strings", np.uint8).data
         self._string_ends = file.array("string_ends", np.int64)
-        self.has_graph = "has_graph" in file.names
+        self.beside = {
+            name.removeprefix(BESIDE): bytes(file.section(name)) for name in file.names if name.startswith(BESIDE)
+        }
         self._check()
 
     def _check(self) -> None:
@@ -170,8 +174,11 @@ class SpanTable:
         self._first_chunk.append(len(self._chunks) // len(CHUNK_COLUMNS))
         self._first_section.append(len(self._sections) // len(SECTION_COLUMNS))
 
-    def write(self, path: Path, rows: Sequence[int], *, has_graph: bool, stamp: bytes) -> None:
-        """Write the spans of documents whose rows in the catalog are `rows`, whole or not at all."""
+    def write(self, path: Path, rows: Sequence[int], *, beside: Mapping[str, bytes], stamp: bytes) -> None:
+        """Write the spans of documents whose rows in the catalog are `rows`, whole or not at all.
+
+        `beside` is what `Spans.beside` gives.
+        """
         strings = self._strings.values
         write_mapped(
             path,
@@ -185,7 +192,7 @@ class SpanTable:
                 **_columns("section_", SECTION_COLUMNS, self._sections),
                 "strings": b"".join(strings),
                 "string_ends": np.cumsum([len(value) for value in strings], dtype=np.int64),
-                **({"has_graph": b""} if has_graph else {}),
+                **{BESIDE + name: identity for name, identity in beside.items()},
             },
         )
 
