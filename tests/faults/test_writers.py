@@ -8,6 +8,7 @@ import pytest
 
 import pincite
 from pincite.errors import IndexLockedError, PinciteError
+from pincite.store import connection
 from pincite.store.staging import Staged
 from small_index import answers, document, opened, start
 
@@ -129,6 +130,19 @@ def test_a_segment_that_was_swept_before_it_was_listed_is_missed(memory_path, mo
         with pytest.raises(IndexLockedError, match="swept"):
             kb.add(document(5), progress=False)
     assert pincite.verify(path).sound
+
+
+def test_a_commit_that_another_process_does_not_end_is_named(memory_path, monkeypatch):
+    """A process that was stopped in the middle of a grant: SQLite's own lock is held."""
+    monkeypatch.setattr(connection, "BUSY_S", 0.05)
+    with opened(memory_path / "kb") as kb, opened(memory_path / "kb") as other:
+        kb.add(document(0), progress=False)
+        with kb._folder.catalog.transaction():
+            for change in (lambda: other.grant("d000", ["crew"]), lambda: other.add(document(1), progress=False)):
+                with pytest.raises(IndexLockedError, match="another process has been writing"):
+                    change()
+            assert answers(other)
+        other.add(document(1), progress=False)
 
 
 def test_two_processes_that_take_turns_lose_nothing(memory_path):

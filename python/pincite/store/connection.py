@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from pincite.errors import IndexCorruptError, IndexNotFoundError, StorageError, counted
+from pincite.errors import IndexCorruptError, IndexLockedError, IndexNotFoundError, StorageError, counted
 from pincite.store.log import lost_commits
 
 __all__ = ["CatalogConnection"]
@@ -25,6 +25,9 @@ REFUSALS = ("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_READONLY",
 
 ROOM = 1 << 16
 """Bytes that SQLite's file of shared memory and what comes with it want at least."""
+
+BUSY_S = 30.0
+"""How long another process is waited for that writes to the catalog."""
 
 _open_connections: weakref.WeakSet[CatalogConnection] = weakref.WeakSet()
 _forking = threading.Lock()
@@ -81,7 +84,7 @@ class CatalogConnection:
             self._frozen = self._files()
         uri = f"{self.path.absolute().as_uri()}?mode={mode}"
         # isolation_level=None: transactions are opened here and nowhere else.
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_S)
         connection.row_factory = sqlite3.Row
         if self._writable:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -184,6 +187,11 @@ class CatalogConnection:
                 None,
                 f"{self.path}: what was committed last lies in {self._log().name} beside it, which can only be read "
                 f"where the folder may be written to ({error}); open the index there once, or a copy of the folder",
+            )
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return IndexLockedError(
+                f"{self.path}: another process has been writing to the catalog for {BUSY_S:.0f} s; a commit takes "
+                "milliseconds, so look for one that was stopped in the middle (`pincite doctor` names the writer)"
             )
         if isinstance(error, (sqlite3.InterfaceError, sqlite3.ProgrammingError)) or name.startswith(REFUSALS):
             full = "; there is no room on the disk" if self._is_full() else ""
