@@ -40,7 +40,7 @@ def hold(folder: Path) -> None:
         sys.platform = real
         del sys.modules["msvcrt"]
     writer.WriterLock = store_folder.WriterLock = lock.WriterLock  # type: ignore[attr-defined]
-    snapshot.pin, sweeping.pinned = pins.pin, pins.pinned  # type: ignore[attr-defined]
+    snapshot.Pin, sweeping.pinned = pins.Pin, pins.pinned  # type: ignore[attr-defined]
     shutil._use_fd_functions = False  # type: ignore[attr-defined]  # removes by paths, as it does there
     sys.addaudithook(lambda event, arguments: _look(folder, event, arguments))
 

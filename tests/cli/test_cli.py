@@ -14,6 +14,7 @@ import pytest
 import pincite
 import pincite.__main__
 from pincite.cli import VERBS, main, parser
+from pincite.cli.arguments import moment
 from pincite.errors import ModelFileError
 from stub_models import StubEncoder, StubReranker
 
@@ -96,6 +97,17 @@ os.execv(sys.executable, [*arguments, {verb[0]!r}, {kb!r}, *{verb[1:]!r}])
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert done.returncode == (1 if verb[0] == "search" else 0)  # no model there
+
+
+@pytest.mark.parametrize("seconds", [1e12, -1e12, 1e300, float("inf")])
+def test_times_that_no_calendar_has_are_told(kb, capsys, monkeypatch, seconds):
+    monkeypatch.setattr("time.time", lambda: seconds)
+    Path(kb).parent.joinpath("docs", "new.md").write_text("# New\n\nText.\n")
+    if abs(seconds) < 1e299:
+        run(capsys, "sync", kb, "--quiet")
+    assert "s since 1970" in moment(seconds)
+    run(capsys, "versions", kb)
+    run(capsys, "status", kb)
 
 
 def test_ctrl_c_while_it_is_loaded_ends_quietly(monkeypatch, capsys):

@@ -101,6 +101,31 @@ def test_it_goes_on_behind_what_it_finds(copy):
     assert found.affected == ("d000", "d001", "d002", "d003")
 
 
+@pytest.mark.parametrize("name", ["texts.pin", "spans.pin", "bm25.pin", "vectors.pin", "graph.pin", None])
+def test_a_damaged_index_is_put_back_from_its_snapshot(memory_path, name):
+    with opened(memory_path / "kb", config=IndexConfig(graph_from=1)) as kb:
+        kb.add([document(number) for number in range(4)], progress=False, groups=["crew"])
+        kb.snapshot(memory_path / "saved")
+        expected = [hit.to_dict() for hit in kb.search("ship", groups=["crew"], max_distance=None)]
+        kb.grant("d001", ["deck"])
+        kb.delete("d002")
+        kb.add(document(0, version=1), progress=False)
+    first, _ = segments(memory_path / "kb")
+    if name is None:
+        shutil.rmtree(first)
+    else:
+        flip(first / name)
+    report = pincite.restore(memory_path / "saved", memory_path / "kb")
+    assert report.left_out == ("d002",)
+    with opened(memory_path / "kb") as kb:
+        found = [hit.to_dict() for hit in kb.search("ship", groups=["crew"], max_distance=None)]
+        assert {hit["document_id"] for hit in expected} - {hit["document_id"] for hit in found} <= {"d001", "d002"}
+        assert kb.search("ship", groups=["deck"], max_distance=None).hits[0].document_id == "d001"
+        assert pincite.verify(memory_path / "kb").damages != ()
+        kb.discard(1)
+    assert pincite.verify(memory_path / "kb").sound
+
+
 def test_a_version_that_does_not_serve_is_compared_too(copy):
     with opened(copy, version="built") as kb:
         (segment,) = kb._folder.snapshot().segments

@@ -144,7 +144,10 @@ def seconds_of(text: str) -> float:
 
 def moment(seconds: float) -> str:
     """Return a time, given in seconds since 1970, as people write it here."""
-    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    try:
+        return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (ValueError, OverflowError, OSError):  # a clock that was wrong by thousands of years
+        return f"{seconds:.0f} s since 1970"
 
 
 def origin_line(origin: Origin, uri: str) -> str:

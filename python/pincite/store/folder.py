@@ -51,6 +51,8 @@ class IndexFolder:
     read_only, verify : bool
     version : int or {"serving", "previous", "built"}, optional
         Stay with this version; by default with the one that serves, whichever that is.
+    mapped : bool, default True
+        Map its segments now, and not before something asks for them: those of a damaged index cannot be.
 
     Attributes
     ----------
@@ -58,7 +60,15 @@ class IndexFolder:
         The version that it stays with.
     """
 
-    def __init__(self, path: Path, *, read_only: bool, verify: bool, version: int | VersionState | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        read_only: bool,
+        verify: bool,
+        version: int | VersionState | None = None,
+        mapped: bool = True,
+    ) -> None:
         self.path = path
         self.read_only = read_only
         self._verify = verify
@@ -73,7 +83,8 @@ class IndexFolder:
         self.pinned = None if version is None else self._record(version).number
         if verify:
             self.catalog.check_noted()
-        self._snapshot: Snapshot | None = self._opened(None)
+        self._closed = False
+        self._snapshot = self._opened(None) if mapped else None
         self.views = Views(self.catalog, version=self.pinned)
         self._checked: dict[int, TextEncoder] = {}
         self._analyzed: set[int] = set()
@@ -123,7 +134,7 @@ class IndexFolder:
             If the folder was closed.
         """
         with self.catalog.alone():  # no lock of its own: who is in a transaction, which takes this one, may ask as well
-            if self._snapshot is None:
+            if self._closed:
                 raise closed(self.path)
             # The version is read first: a commit in between is then seen at the next call.
             seen = self.catalog.data_version()
@@ -252,7 +263,7 @@ class IndexFolder:
     def close(self) -> None:
         """Close the catalog, and hold no generation any more. Mapped files live on while results refer to them."""
         with self.catalog.alone():  # another thread may be about to put it back
-            self._snapshot = None
+            self._closed, self._snapshot = True, None
         self.views.forget()
         self.catalog.close()
 

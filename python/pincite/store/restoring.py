@@ -18,6 +18,7 @@ import numpy as np
 from pincite.errors import IncompatibleIndexError, IndexCorruptError, InvalidInputError, PinciteError
 from pincite.store.archive import ABOUT, BLOCK, FORMAT, NAMES, remove_catalog
 from pincite.store.catalog import Catalog
+from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.catalog_rows import drop_version, forget_access, put_meta
 from pincite.store.files import make_folder, naming_refusals, sync_folder
 from pincite.store.folder import CATALOG, IndexFolder, lock_to_create, may_become_index
@@ -127,7 +128,8 @@ def _report(
 def _put_back(file: Path, path: Path) -> RestoreReport:
     """Give an index the documents of a snapshot, as a version that then serves."""
     with (
-        closing(IndexFolder(path, read_only=False, verify=True)) as folder,
+        # What it says now is not asked for: damage to it is a reason to restore it.
+        closing(IndexFolder(path, read_only=False, verify=True, mapped=False)) as folder,
         folder.writer() as writer,
         _extracted(file, path) as place,
     ):
@@ -141,11 +143,12 @@ def _taken_over(folder: IndexFolder, writer: Writer, file: Path, place: Path) ->
     with closing(IndexFolder(place, read_only=True, verify=True)) as old:
         if old.identity != folder.identity:
             raise InvalidInputError(f"{file} is of another index than {path}; restore it to a path where there is none")
-        then, now = old.snapshot(), set(folder.documents.live_ids())
+        serving = folder.catalog.version(folder.catalog.serving())
+        then, now = old.snapshot(), set(serving.live_ids())
         was = set(old.documents.live_ids())
         # What was deleted, and given again since with another text, is another document: neither of them stays.
         again = now & was & folder.catalog.deleted_since(then.generation)
-        kept = (now & was) - {id for id in again if _hash(old, id) != _hash(folder, id)}
+        kept = (now & was) - {id for id in again if _hash(old.documents, id) != _hash(serving, id)}
         version = then.version
         number = begin_version(folder, version.config, version.encoder, version.probes, restoring=True)
         try:
@@ -176,8 +179,8 @@ def _taken_over(folder: IndexFolder, writer: Writer, file: Path, place: Path) ->
         return _report(folder, path, was - kept, now - kept, narrowed)
 
 
-def _hash(folder: IndexFolder, id: str) -> str:
-    live = folder.documents.live(id)
+def _hash(documents: DocumentCatalog, id: str) -> str:
+    live = documents.live(id)
     return "" if live is None else live[1].content_hash
 
 
