@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+import pincite
 from pincite.store.pins import Pin, pinned
+from small_index import answers, document, opened
 
 
 class Interrupted:
@@ -19,6 +23,26 @@ class Interrupted:
 
     def close(self):
         raise KeyboardInterrupt
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+def test_pipes_and_folders_in_the_place_of_pins_let_nobody_wait(memory_path):
+    with opened(memory_path / "kb") as kb:
+        kb.add(document(0), progress=False)
+    readers = memory_path / "kb" / "readers"
+    for generation in range(2, 7):
+        os.mkfifo(readers / f"1-{generation}") if generation % 2 else (readers / f"1-{generation}").mkdir()
+    with opened(memory_path / "kb") as kb:
+        for number in range(4):
+            kb.add(document(number, version=1), progress=False)
+        assert answers(kb)
+    shutil.rmtree(readers)
+    os.mkfifo(readers)
+    with opened(memory_path / "kb") as kb:
+        assert answers(kb)
+        kb.add(document(9), progress=False)
+    found = {each.subject: each.level for each in pincite.diagnose(memory_path / "kb").findings}
+    assert found["readers"] == "note"
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

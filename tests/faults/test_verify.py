@@ -15,7 +15,7 @@ from native_files import belong_together
 from pincite.config import IndexConfig
 from pincite.core.mapped_file import MappedFile
 from pincite.errors import IncompatibleIndexError, IndexCorruptError, IndexNotFoundError, StorageError
-from pincite.store import merging, verifying
+from pincite.store import catalog_rows, merging, verifying
 from pincite.store.texts import CanonicalTexts
 from small_index import document, opened
 
@@ -266,3 +266,17 @@ def test_files_of_two_segments_are_not_exchanged_unseen(memory_path, name, verif
     assert len(found.affected) == 12
     with pytest.raises(IndexCorruptError, match="not the file that was written with"):
         opened(memory_path / "kb", verify=verify)
+
+
+@pytest.mark.parametrize("column", ["metadata", "dropped"])
+@pytest.mark.parametrize("value", ["[]", "5", "null", "no json", "[" * 100_000])
+def test_values_of_another_kind_are_named_though_their_row_has_its_checksum(copy, column, value):
+    with opened(copy) as kb, kb._folder.catalog.transaction() as connection:
+        connection.execute(f"UPDATE documents SET {column} = ?", [value])
+        for row in connection.execute(catalog_rows.SELECT_DOCUMENT).fetchall():
+            connection.execute(
+                "UPDATE documents SET checksum = ? WHERE row = ?", [catalog_rows.document_checksum(row), row["row"]]
+            )
+    assert {damage.file for damage in pincite.verify(copy).damages} == {"catalog.sqlite"}
+    with opened(copy) as kb, pytest.raises(IndexCorruptError, match=f"{column} of the document"):
+        kb.search("ship", max_distance=None)

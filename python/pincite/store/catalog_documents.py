@@ -127,8 +127,13 @@ class DocumentCatalog:
         if row["checksum"] != document_checksum(row) or row["version"] != self.version:
             raise self._catalog.damaged(f"the row of the document {row['id']!r} does not have its checksum")
         values = {name: row[name] for name in DOCUMENT_FIELDS}
-        values["dropped"] = json.loads(values["dropped"])
-        values["metadata"] = json.loads(values["metadata"])
+        for name in ("dropped", "metadata"):
+            try:
+                values[name] = json.loads(values[name])
+            except (ValueError, RecursionError):
+                values[name] = None
+            if not isinstance(values[name], dict):
+                raise self._catalog.damaged(f"{name} of the document {row['id']!r} is no dict in JSON")
         return DocumentRecord(**values, generation=row["born"])
 
     def live(self, id: str) -> tuple[int, DocumentRecord] | None:

@@ -17,6 +17,7 @@ from pincite.errors import IndexCorruptError, PinciteError, counted
 from pincite.store.files import nbytes
 from pincite.store.folder import CATALOG, IndexFolder, belongs
 from pincite.store.lock import holder
+from pincite.store.pins import READERS
 from pincite.store.segment import SEGMENTS, is_segment
 from pincite.store.stale import stale_documents
 from pincite.store.writer import LOCK
@@ -88,6 +89,11 @@ def of_folder(path: Path) -> Iterator[Finding]:
         yield Finding(
             "problem", "copies", f"{CATALOG} has another name elsewhere: what changes one changes both",
             "copy an index with `pincite snapshot`, not by links",
+        )  # fmt: skip
+    if not (path / READERS).is_dir():
+        yield Finding(
+            "note", "readers", f"there is no folder {READERS!r}: what is replaced is kept for a minute alone",
+            "the next reader makes it, unless something else has its name",
         )  # fmt: skip
     strangers = sorted(entry.name for entry in path.iterdir() if not belongs(entry))
     strangers += sorted(f"{SEGMENTS}/{each.name}" for each in (path / SEGMENTS).glob("*") if not is_segment(each))

@@ -62,13 +62,17 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+    def _at_once(path: str, flags: int) -> int:
+        """Open what somebody has put there, be it a pipe, without waiting for its other end."""
+        return os.open(path, flags | os.O_NONBLOCK, 0o666)
+
     def _shared(folder: Path, name: str) -> io.FileIO | None:
         """Return a file with a shared lock, which is made if need be."""
         while True:
             try:
                 folder.mkdir(exist_ok=True)
                 # Not a descriptor: wherever Ctrl-C comes, a file is closed when nobody refers to it any more.
-                file = (folder / name).open("ab", buffering=0)
+                file = open(folder / name, "ab", buffering=0, opener=_at_once)  # noqa: SIM115
             except OSError:
                 return None
             try:
@@ -83,7 +87,7 @@ else:
     def _removed(path: Path) -> bool:
         """Remove a file that nobody holds; return whether nobody does."""
         try:
-            with path.open("rb", buffering=0) as file:
+            with open(path, "rb", buffering=0, opener=_at_once) as file:
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
                 with suppress(OSError):  # it may be another user's; then it stays, held by nobody
                     path.unlink(missing_ok=True)
