@@ -88,12 +88,12 @@ def test_a_text_is_not_shown_by_the_groups_of_the_next_one(pair, monkeypatch, as
 def test_a_reader_that_may_not_write_sees_a_grant_that_was_taken_back(kb, tmp_path, monkeypatch):
     kb.add([doc("a", "ship"), doc("b", "ship too")], groups=["staff"], progress=False)
     kb.close()
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with opened(tmp_path / "kb", create=False, read_only=True) as reader:
-        assert set(found(reader, groups=["staff"])) == {"a", "b"}
-        with opened(tmp_path / "kb") as writer:
+    with opened(tmp_path / "kb") as writer, monkeypatch.context() as patch:
+        patch.setattr(os, "access", lambda path, mode: False)
+        with opened(tmp_path / "kb", create=False, read_only=True) as reader:
+            assert set(found(reader, groups=["staff"])) == {"a", "b"}
             writer.grant("b", ["board"])
-        assert set(found(reader, groups=["staff"])) == {"a"}
+            assert set(found(reader, groups=["staff"])) == {"a"}
 
 
 @pytest.fixture

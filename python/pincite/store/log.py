@@ -40,8 +40,8 @@ def lost_commits(catalog: Path) -> int:
             taken = _frames_taken(catalog)
             if path.read_bytes()[:HEADER] != log.content[:HEADER]:
                 continue  # a writer began it anew meanwhile
-        except (OSError, sqlite3.Error):
-            return 0  # there is none, or it cannot be read, which opening it says
+        except (OSError, sqlite3.Error, UnicodeDecodeError):  # the last where a message quotes what is damaged
+            return 0  # there is none, or the catalog cannot be read, which opening it says
         behind = [frame for frame in log.commits() if frame >= taken]
         acknowledged = any(log.follows(one, other) for one, other in pairwise(behind))
         return len(behind) if acknowledged or not log.has_sound_header() else 0
