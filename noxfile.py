@@ -162,7 +162,9 @@ def fuzz(session: nox.Session) -> None:
     programs = Path(build, "cpp/fuzz")
     corpus = Path(build, "corpus")
     session.run(str(programs / "pincite_fuzz_seeds"), str(corpus), external=True)
-    executed = {}
+    executed: dict[str, int] = {}
+    if unknown := chosen - {path.name for path in programs.glob("fuzz_*")}:
+        session.error(f"no targets are named {', '.join(sorted(unknown))}")
     for target in sorted(programs.glob("fuzz_*")):
         if not (target.is_file() and os.access(target, os.X_OK)) or (chosen and target.name not in chosen):
             continue

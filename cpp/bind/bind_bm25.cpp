@@ -26,10 +26,10 @@ std::vector<std::pair<std::string, double>> fields_of(const BM25Index& index) {
   return out;
 }
 
-// Adds documents given as one sequence of texts a field.
-void add_columns(BM25Builder& builder, const std::vector<py::iterable>& columns) {
+// Adds documents given as one sequence of texts a field; the first of them has the number `first` in errors.
+void add_columns(BM25Builder& builder, const std::vector<py::iterable>& columns, std::size_t first) {
   std::vector<Texts> texts;
-  for (const py::iterable& column : columns) texts.emplace_back(column);
+  for (const py::iterable& column : columns) texts.emplace_back(column, first);
   const std::size_t n_docs = texts.empty() ? 0 : texts[0].views().size();
   for (const Texts& column : texts) {
     if (column.views().size() != n_docs) {
@@ -101,7 +101,7 @@ void register_bm25(py::module_& module) {
              return std::make_unique<BM25Builder>(parse_analyzer(analyzer), n_fields);
            }),
            py::kw_only(), py::arg("analyzer"), py::arg("n_fields"))
-      .def("add", &add_columns, py::arg("columns"))
+      .def("add", &add_columns, py::arg("columns"), py::kw_only(), py::arg("first"))
       .def("words", &BM25Builder::words)
       .def(
           "finish",

@@ -27,12 +27,12 @@ std::string_view utf8_view(const py::handle& text, const std::string& who) {
   return {data, static_cast<std::size_t>(size)};
 }
 
-Texts::Texts(const py::iterable& texts) {
+Texts::Texts(const py::iterable& texts, std::size_t first) {
   if (PyUnicode_Check(texts.ptr())) {
     throw InvalidInputError("texts is one str, wanted a sequence of them; wrap it in a list");
   }
   for (const py::handle text : texts) {
-    views_.push_back(utf8_view(text, "text " + std::to_string(owners_.size())));
+    views_.push_back(utf8_view(text, "text " + std::to_string(first + owners_.size())));
     owners_.push_back(py::reinterpret_borrow<py::object>(text));
   }
 }

@@ -56,8 +56,9 @@ template <class T>
 /// UTF-8 views of Python strings. Holds references to them, so the views stay valid with the GIL released.
 class Texts {
  public:
-  /// Throws InvalidInputError on an element that is no str, or holds a lone surrogate.
-  explicit Texts(const py::iterable& texts);
+  /// Throws InvalidInputError on an element that is no str, or holds a lone surrogate; its text counts from
+  /// `first`.
+  explicit Texts(const py::iterable& texts, std::size_t first = 0);
   [[nodiscard]] std::span<const std::string_view> views() const noexcept { return views_; }
 
  private:

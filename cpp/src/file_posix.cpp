@@ -46,7 +46,7 @@ void sync_folder(const std::filesystem::path& path) {
   if (fd.get() < 0 || ::fsync(fd.get()) != 0) refuse("cannot sync the folder", folder);
 }
 
-constexpr std::string_view temporary = ".tmp";
+constexpr std::string_view temporary = ".pincite-tmp";
 constexpr std::size_t letters = 6;
 
 std::string random_letters() {

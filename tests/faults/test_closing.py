@@ -26,6 +26,7 @@ def test_whoever_looks_while_another_thread_closes_is_told(memory_path, look):
     said = []
     for _ in range(30):
         kb = opened(memory_path / "kb")
+        catalog = kb._folder.catalog
         begun = threading.Barrier(4)
 
         def ask(kb=kb, begun=begun):
@@ -47,6 +48,7 @@ def test_whoever_looks_while_another_thread_closes_is_told(memory_path, look):
         kb.close()
         for thread in threads:
             thread.join()
+        assert catalog._connection is None
     assert {line.partition(" was ")[2] for line in said} == {"closed; open it again with pincite.open"}
 
 

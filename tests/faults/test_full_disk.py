@@ -49,11 +49,10 @@ def lying(index):
     """What is in an index's folder beside what every index has, once nobody has it open."""
     with opened(index) as kb:
         kb.add(document(60), progress=False)  # sweeps
-        listed = {segment.id for segment in kb.view().segments}
+        listed = {row["id"] for row in kb._folder.catalog.rows("SELECT id FROM segments")}
     known = {"catalog.sqlite", "segments", "writer.lock", "readers"}
-    return {entry.name for entry in index.iterdir()} - known | {
-        entry.name for entry in (index / "segments").glob(".*")
-    } - listed
+    segments = {entry.name for entry in (index / "segments").iterdir()}
+    return ({entry.name for entry in index.iterdir()} - known) | (segments - listed)
 
 
 def fill(disk, *, room):

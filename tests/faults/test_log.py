@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import shutil
 
+import numpy as np
 import pytest
 
 import pincite
 from pincite.errors import IndexCorruptError
+from pincite.store import log
 from pincite.store.log import HEADER, lost_commits
-from small_index import document, opened
+from small_index import document, opened, start
 
 COMMITS = 9
 
@@ -38,16 +40,16 @@ def documents(path, **options):
         return kb.status().documents
 
 
-def pages_of(log):
+def pages_of(content):
     """Where its frames begin."""
-    return range(HEADER, len(log), 24 + 4096)
+    return range(HEADER, len(content), 24 + 4096)
 
 
 @pytest.mark.parametrize("read_only", [True, False])
 def test_a_flipped_bit_costs_no_acknowledged_commit_without_a_word(killed, copy, read_only):
     """But for the last one, whose torn log a crash leaves as well."""
-    log = copy / "catalog.sqlite-wal"
-    whole, chance = log.read_bytes(), random.Random(7)
+    wal = copy / "catalog.sqlite-wal"
+    whole, chance = wal.read_bytes(), random.Random(7)
     places = {*range(HEADER), *(at + i for at in pages_of(whole) for i in (chance.randrange(24),)),
               *chance.sample(range(HEADER, len(whole)), 60)}  # fmt: skip
     ended = {"named": 0, "whole": 0, "without the last": 0}
@@ -56,7 +58,7 @@ def test_a_flipped_bit_costs_no_acknowledged_commit_without_a_word(killed, copy,
         shutil.copytree(killed, copy)
         damaged = bytearray(whole)
         damaged[at] ^= 1 << chance.randrange(8)
-        log.write_bytes(damaged)
+        wal.write_bytes(damaged)
         try:
             found = documents(copy, read_only=read_only)
         except IndexCorruptError as error:
@@ -72,10 +74,10 @@ def test_a_flipped_bit_costs_no_acknowledged_commit_without_a_word(killed, copy,
 
 
 def test_what_was_left_can_be_used_knowingly(copy):
-    log = copy / "catalog.sqlite-wal"
-    damaged = bytearray(log.read_bytes())
+    wal = copy / "catalog.sqlite-wal"
+    damaged = bytearray(wal.read_bytes())
     damaged[len(damaged) // 2] ^= 1
-    log.write_bytes(damaged)
+    wal.write_bytes(damaged)
     with opened(copy, create=False, verify=False) as kb:
         left = kb.status().documents
         assert 0 < left < COMMITS - 1
@@ -114,3 +116,34 @@ def test_a_log_that_is_in_use_has_lost_nothing(memory_path):
             if number % 20 == 0:
                 kb._folder.catalog.rows("PRAGMA wal_checkpoint(TRUNCATE)")
             assert lost_commits(memory_path / "kb" / "catalog.sqlite") == 0
+
+
+CHECKPOINT = """
+import sqlite3, sys
+print(sqlite3.connect(sys.argv[1], timeout=0).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
+"""
+
+
+@pytest.mark.parametrize("look", ["verify", "diagnose", "open"])
+def test_a_look_at_an_index_drops_no_lock_of_who_reads_it(memory_path, look):
+    """By POSIX's rules, closing a file that SQLite has open as well would: another process then takes the log away."""
+    with opened(memory_path / "kb") as kb:
+        kb.add(document(0), progress=False)
+        with kb._folder.catalog.reading() as connection:
+            connection.execute("SELECT * FROM meta").fetchall()
+            if look == "open":
+                opened(memory_path / "kb").close()
+            else:
+                getattr(pincite, look)(memory_path / "kb")
+            busy, _ = start(CHECKPOINT, memory_path / "kb" / "catalog.sqlite").communicate(timeout=60)
+    assert busy == "1\n"
+
+
+def test_sums_are_those_of_the_definition():
+    words = np.random.default_rng(3).integers(0, 1 << 32, size=(5, 1026), dtype=np.uint32)
+    for row in words:
+        one, two = before = (7, 4_000_000_000)
+        for first, second in row.reshape(-1, 2).tolist():
+            one = (one + first + two) & 0xFFFFFFFF
+            two = (two + second + one) & 0xFFFFFFFF
+        assert log._run_on(before, *log._own(row[None]), 513) == (one, two)

@@ -50,6 +50,15 @@ def test_what_a_killed_snapshot_left_goes_with_the_next_one(kb, memory_path, mon
     assert beside(memory_path) == ["saved"]
 
 
+def test_one_that_was_killed_before_it_had_a_lock_goes_as_well(kb, memory_path, monkeypatch):
+    (memory_path / f"{archive.WORK}0").mkdir()
+    kb.snapshot(memory_path / "saved")
+    assert beside(memory_path) == [f"{archive.WORK}0", "saved"]  # young: it may be about to take its lock
+    monkeypatch.setattr(archive, "YOUNG_S", -1.0)
+    kb.snapshot(memory_path / "later")
+    assert beside(memory_path) == ["later", "saved"]
+
+
 def test_one_that_is_being_made_is_left_alone(kb, memory_path, monkeypatch):
     monkeypatch.setattr(archive, "YOUNG_S", -1.0)
     with archive._work_folder(memory_path) as place:

@@ -13,10 +13,11 @@ import pytest
 import pincite
 from native_files import belong_together
 from pincite.config import IndexConfig
-from pincite.core.mapped_file import MappedFile
+from pincite.core.mapped_file import MappedFile, write_mapped
 from pincite.errors import IncompatibleIndexError, IndexCorruptError, IndexNotFoundError, StorageError
 from pincite.store import catalog_rows, merging, verifying
-from pincite.store.texts import CanonicalTexts
+from pincite.store.spans import BESIDE
+from pincite.store.texts import CanonicalTexts, TextTable
 from small_index import document, opened
 
 
@@ -143,7 +144,10 @@ def test_a_text_that_is_not_the_one_that_was_read_is_found_out(copy):
     held = [texts.text(number) for number in range(len(texts))]
     stamp = MappedFile.open(first / "texts.pin", kind="texts").stamp
     held[2] = held[2].replace("at number", "at bumber")
-    CanonicalTexts.write(first / "texts.pin", held, stamp=stamp)
+    forged = TextTable()
+    for text in held:
+        forged.add(text)
+    forged.write(first / "texts.pin", stamp=stamp)
     belong_together(first)
     found = pincite.verify(copy)
     assert found.affected == ("d002",)
@@ -280,3 +284,51 @@ def test_values_of_another_kind_are_named_though_their_row_has_its_checksum(copy
     assert {damage.file for damage in pincite.verify(copy).damages} == {"catalog.sqlite"}
     with opened(copy) as kb, pytest.raises(IndexCorruptError, match=f"{column} of the document"):
         kb.search("ship", max_distance=None)
+
+
+def test_it_goes_on_behind_a_damaged_row(copy):
+    """Of a version and of documents: every file is compared all the same, and every document told of."""
+    first, second = segments(copy)
+    flip(first / "texts.pin")
+    flip(second / "vectors.pin")
+    connection = sqlite3.connect(copy / "catalog.sqlite", isolation_level=None)
+    connection.execute("UPDATE versions SET made = 7")
+    connection.execute("UPDATE documents SET title = 'x' WHERE version = 1 AND id IN ('d001', 'd003')")
+    connection.close()
+    found = pincite.verify(copy)
+    assert {f"segments/{first.name}/texts.pin", f"segments/{second.name}/vectors.pin", "catalog.sqlite"} == {
+        damage.file for damage in found.damages
+    }
+    assert sum("'d001'" in damage.what or "'d003'" in damage.what for damage in found.damages) == 2
+    assert found.affected == ("d000", "d001", "d002", "d003")
+    assert (found.versions, found.segments, found.documents) == (2, 3, 8)
+
+
+@pytest.mark.parametrize("names", [["texts.pin"], ["texts.pin", "bm25.pin", "vectors.pin", "/dev/stdin"], []])
+def test_names_of_other_files_are_not_followed(copy, names):
+    """A forged file of spans: nothing is read that does not belong to a segment, and nothing left unbound."""
+    first, _ = segments(copy)
+    spans = MappedFile.open(first / "spans.pin", kind="spans")
+    sections = {name: bytes(spans.section(name)) for name in spans.names if not name.startswith(BESIDE)}
+    beside = {BESIDE + name: bytes(32) for name in names}
+    write_mapped(first / "spans.pin", kind="spans", stamp=spans.stamp, sections={**sections, **beside})
+    with pytest.raises(IndexCorruptError, match="contradict each other"):
+        opened(copy, verify=False)
+
+
+def test_what_a_file_manager_leaves_in_a_segment_is_not_bound_to_it(memory_path, monkeypatch):
+    write = TextTable.write
+
+    def littered(table, path, *, stamp):
+        (path.parent / ".DS_Store").touch()
+        write(table, path, stamp=stamp)
+
+    monkeypatch.setattr(TextTable, "write", littered)
+    with opened(memory_path / "kb") as kb:
+        kb.add(document(0), progress=False)
+        kb.snapshot(memory_path / "saved")
+    pincite.restore(memory_path / "saved", memory_path / "other")
+    for name in ("kb", "other"):
+        for litter in (memory_path / name).rglob(".DS_Store"):
+            litter.unlink()
+        assert pincite.verify(memory_path / name).sound

@@ -249,7 +249,7 @@ def kind_of(operation: Operation, root: Path) -> str:
 
 KINDS = {
     "the log": r"-wal$",
-    "a segment's file": r"\.tmp$|\.pin$",
+    "a segment's file": r"\.pincite-tmp$|\.pin$",
     "a segment's folder": r"/segments/[^/]+$",
     "the folder of segments": r"/segments$",
     "the catalog": r"catalog\.sqlite$",

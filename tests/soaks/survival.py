@@ -97,6 +97,8 @@ def main() -> int:
     given = parser.parse_args()
     started = time.perf_counter()
     outcome = WHAT[given.what](given)
+    if not outcome.counts:
+        sys.exit(f"nothing was done: nothing of {given.what} has {given.only!r} in its name")
     print("\n\n".join(outcome.findings[:SHOWN]), file=sys.stderr)
     numbers = ", ".join(f"{total:,} {name}" for name, total in outcome.counts.items())
     minutes = (time.perf_counter() - started) / 60

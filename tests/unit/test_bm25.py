@@ -222,3 +222,22 @@ def test_an_index_without_words_is_saved_and_loaded_like_any_other(tmp_path, tex
         ids, scores = again.search(query, operators=True)
         wanted, wanted_scores = index.search(query, operators=True)
         assert (ids.tolist(), scores.tolist()) == (wanted.tolist(), wanted_scores.tolist())
+
+
+@pytest.mark.parametrize("n", [0, 1, 1023, 1024, 1025, 3000])
+def test_a_stream_of_texts_is_indexed_as_a_list_is(n):
+    texts = [f"word{i % 7} number {i}" for i in range(n)]
+    listed, streamed = (
+        pincite.BM25Index.build(texts, stemmer="english"),
+        pincite.BM25Index.build(iter(texts), stemmer="english"),
+    )
+    assert len(listed) == len(streamed) == n
+    for question in ("word3", "number 1024"):
+        for one, other in zip(listed.search(question, k=50), streamed.search(question, k=50), strict=True):
+            assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("bad", [0, 1023, 1024, 2500])
+def test_a_bad_text_of_a_stream_is_named_by_its_number(bad):
+    with pytest.raises(InvalidInputError, match=f"text {bad} "):
+        pincite.BM25Index.build(7 if i == bad else "word" for i in range(2600))

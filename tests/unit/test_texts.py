@@ -11,16 +11,23 @@ from hypothesis import strategies as st
 
 from pincite.errors import IndexCorruptError
 from pincite.store import texts as texts_module
-from pincite.store.texts import CanonicalTexts
+from pincite.store.texts import CanonicalTexts, TextTable
 
 NO_STAMP = bytes(32)
 ALPHABET = st.characters(exclude_categories=("Cs",))
 WILD = st.text(st.one_of(ALPHABET, st.sampled_from("\r\n \t\u2028\x85é📷")), max_size=200)
 
 
+def written(path, documents):
+    table = TextTable()
+    for text in documents:
+        table.add(text)
+    table.write(path, stamp=NO_STAMP)
+
+
 def stored(tmp_path_factory, documents):
     path = tmp_path_factory.mktemp("texts") / "texts.pin"
-    CanonicalTexts.write(path, documents, stamp=NO_STAMP)
+    written(path, documents)
     return CanonicalTexts.open(path)
 
 
@@ -59,7 +66,7 @@ def test_tables_that_contradict_each_other_are_refused(tmp_path):
     from pincite.core.mapped_file import MappedFile, write_mapped
 
     path = tmp_path / "texts.pin"
-    CanonicalTexts.write(path, ["one", "two"], stamp=NO_STAMP)
+    written(path, ["one", "two"])
     file = MappedFile.open(path, kind="texts")
     sections = {name: np.array(file.array(name, np.uint8)) for name in file.names}
     for name in sorted(sections):
@@ -74,7 +81,7 @@ def test_bytes_that_are_no_utf8_are_named(tmp_path):
     from pincite.core.mapped_file import MappedFile, write_mapped
 
     path = tmp_path / "texts.pin"
-    CanonicalTexts.write(path, ["abc"], stamp=NO_STAMP)
+    written(path, ["abc"])
     file = MappedFile.open(path, kind="texts")
     sections = {name: np.array(file.array(name, np.uint8)) for name in file.names}
     sections["utf8"][1] = 0xFF

@@ -145,7 +145,7 @@ def test_a_commit_that_fails_leaves_the_index_as_it_was(tmp_path, monkeypatch):
         def full(*arguments, **options):
             raise OSError(28, "No space left on device")
 
-        for place in ("pincite.store.segment.CanonicalTexts.write", "pincite.store.segment.sync_folder"):
+        for place in ("pincite.store.segment.TextTable.write", "pincite.store.segment.sync_folder"):
             with monkeypatch.context() as patch:
                 patch.setattr(place, full)
                 with pytest.raises(StorageError, match="No space left"):

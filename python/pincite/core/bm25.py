@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Self
 
 import numpy.typing as npt
@@ -18,6 +19,10 @@ from pincite.core.stemming import WordStemmer
 from pincite.errors import IncompatibleIndexError, InvalidInputError
 
 __all__ = ["BM25Batch", "BM25Index", "BM25Term", "BM25View"]
+
+
+_BLOCK = 1024
+"""Texts of a stream that are held at once."""
 
 
 class BM25Index(SavedIndex[_core.BM25Index]):
@@ -79,7 +84,7 @@ class BM25Index(SavedIndex[_core.BM25Index]):
         Parameters
         ----------
         texts : iterable of str
-            Document i is the i-th text.
+            Document i is the i-th text. They are taken a thousand at a time, and not kept.
         analyzer : {"unicode", "ascii"}
             How text becomes terms; queries are read the same way.
         k1 : float, default 1.2
@@ -173,7 +178,10 @@ class BM25Index(SavedIndex[_core.BM25Index]):
         _core.check_bm25_params(analyzer=analyzer, k1=k1, b=b, fields=weighted)
         word_stemmer = WordStemmer(word(stemmer, "stemmer")) if stemmer is not None else None
         builder = _core.BM25Builder(analyzer=analyzer, n_fields=len(fields))
-        builder.add([listed(column, f"the texts of field {name!r}") for name, column in fields.items()])
+        first = 0
+        for columns in _blocks(fields):
+            builder.add(columns, first=first)
+            first += _BLOCK
         stems = word_stemmer.stem(builder.words()) if word_stemmer is not None else []
         return cls._of(
             builder.finish(analyzer=analyzer, k1=k1, b=b, fields=weighted, stemmer=stemmer or "", stems=stems)
@@ -368,3 +376,13 @@ class BM25Index(SavedIndex[_core.BM25Index]):
             Code points, ascending: ``text[start:end]`` is what matched. See `pincite.highlights`.
         """
         return highlight_spans(text, query, self.analyzer, self._stems.stemmer, operators=operators)
+
+
+def _blocks(fields: Mapping[str, Iterable[str]]) -> Iterator[list[list[str]]]:
+    """Give the texts of all fields; those of one that stands alone some at a time, so that a stream is not held."""
+    columns = list(fields.items())
+    if len(columns) == 1 and isinstance(columns[0][1], Iterator):
+        while block := list(islice(columns[0][1], _BLOCK)):
+            yield [block]
+        return
+    yield [listed(column, f"the texts of field {name!r}") for name, column in columns]

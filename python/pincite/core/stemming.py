@@ -58,10 +58,11 @@ class WordStemmer:
 
     def stems(self, words: Sequence[str]) -> dict[str, str]:
         """Return a mapping of the words to their stems; each new word is stemmed once."""
-        missing = [word for word in dict.fromkeys(words) if word not in self._known]
-        found = dict(zip(missing, self.stem(missing), strict=True)) if missing else {}
         with self._lock:
             out = {word: self._known[word] for word in words if word in self._known}
+        missing = [word for word in dict.fromkeys(words) if word not in out]
+        found = dict(zip(missing, self.stem(missing), strict=True)) if missing else {}
+        with self._lock:
             if len(self._known) + len(found) > _REMEMBERED:
                 self._known.clear()
             self._known.update(found)

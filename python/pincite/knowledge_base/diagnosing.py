@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +95,17 @@ def _as_far_as_possible(findings: Iterator[Finding]) -> Iterator[Finding]:
 
 
 def _software() -> Finding:
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "onnxruntime", "tokenizers"))
+    packages = ", ".join(map(_version_of, ("numpy", "onnxruntime", "tokenizers")))
     runs_on = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {packages}"
     machine = f"{default_kernel()} kernels on {platform.machine()} with {os.cpu_count()} CPUs"
     return Finding("fine", "software", f"pincite {__version__}, {runs_on}; {machine}")
+
+
+def _version_of(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:  # or another package brings the module
+        return f"{package} not installed by this name"
 
 
 def _models(folder: IndexFolder, given: str | os.PathLike[str] | TextEncoder | None) -> Iterator[Finding]:
@@ -127,8 +134,9 @@ def _encoder(folder: IndexFolder, given: str | os.PathLike[str] | TextEncoder | 
                     "note", "encoder", f"{name or 'one of its own making'}, which has no place where it could be found",
                     "give it where the index is opened, as encoder=, or --encoder",
                 )  # fmt: skip
-            files.verify(name)
             given = name
+        if isinstance(given, str) and not Path(given).is_dir():
+            files.verify(given)
         folder.check_encoder(Encoder.load(given) if isinstance(given, (str, os.PathLike)) else given)
     except PinciteError as error:
         pull = isinstance(error, ModelFileError) and given in {None, name}

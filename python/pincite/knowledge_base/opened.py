@@ -12,7 +12,8 @@ from typing import Any, Self, TypeVar
 from pincite.config import DEFAULT_ENCODER, IndexConfig
 from pincite.models.encoder import Encoder
 from pincite.models.reranker import Reranker
-from pincite.store.folder import IndexFolder, closed
+from pincite.store.connection import closed
+from pincite.store.folder import IndexFolder
 from pincite.store.records import VersionRecord
 from pincite.store.snapshot import Snapshot
 from pincite.types import TextEncoder, TextReranker

@@ -91,7 +91,7 @@ def _work_folder(beside: Path) -> Iterator[Path]:
     """Make a folder, gone afterwards, where the snapshot is to lie; remove what killed ones left there."""
     for left in beside.glob(f"{WORK}*"):
         with suppress(OSError, PinciteError):
-            if time.time() - (left / LOCK).stat().st_mtime > YOUNG_S:
+            if time.time() - left.stat().st_mtime > YOUNG_S:
                 with WriterLock(left / LOCK):
                     pass  # its process has died
                 shutil.rmtree(left, ignore_errors=True)

@@ -108,6 +108,10 @@ class Catalog(CatalogConnection):
             raise self.damaged(f"version {serving}, which serves, is missing")
         return found
 
+    def version_numbers(self) -> list[int]:
+        """Return the numbers of the versions, oldest first, whether or not their rows are sound."""
+        return [row["number"] for row in self.rows("SELECT number FROM versions WHERE dropped IS NULL ORDER BY number")]
+
     def _version(self, row: sqlite3.Row, serving: int, previous: int | None) -> VersionRecord:
         number, level = row["number"], row["level"]
         values = [number, row["config"], row["encoder"], row["probes"], row["made"], level]

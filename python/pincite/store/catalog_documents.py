@@ -169,6 +169,19 @@ class DocumentCatalog:
         )
         return [(row["row"], self._record(row)) for row in found]
 
+    def row_numbers(self) -> list[int]:
+        """Return the rows of all documents, dead ones included, whether or not they are sound."""
+        found = self._catalog.rows("SELECT row FROM documents WHERE version = ? ORDER BY row", [self.version])
+        return [row["row"] for row in found]
+
+    def living_rows(self, generation: int) -> list[tuple[int, str]]:
+        """Return the rows and ids of all documents that are alive in a generation, whether or not they are sound."""
+        found = self._catalog.rows(
+            "SELECT row, id FROM documents WHERE version = ? AND born <= ? AND (died IS NULL OR died > ?) ORDER BY row",
+            [self.version, generation, generation],
+        )
+        return [(row["row"], row["id"]) for row in found]
+
     def since(self, row: int) -> Iterator[tuple[int, DocumentRecord]]:
         """Yield the rows and records of all documents, dead ones included, that came after a row."""
         statement = SELECT_DOCUMENT + "WHERE version = ? AND row > ? ORDER BY row"

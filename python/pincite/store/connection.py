@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from pincite.errors import IndexCorruptError, IndexLockedError, IndexNotFoundError, StorageError, counted
+from pincite.errors import IndexCorruptError, IndexLockedError, IndexNotFoundError, PinciteError, StorageError, counted
 from pincite.store.log import lost_commits
 
 __all__ = ["CatalogConnection"]
@@ -46,13 +46,15 @@ class CatalogConnection:
         self._file: tuple[int, int] | None = None  # which file was opened first
         self._frozen: tuple[Any, ...] | None = None  # what the files were like when they were taken for unchanging
         self._opened = 0
+        self._closed = False
         self._transactions = 0
         with _forking:
             _open_connections.add(self)
 
-    def close(self) -> None:
-        """Close the connection; a later call opens another."""
+    def close(self, *, for_good: bool = False) -> None:
+        """Close the connection; a later call opens another, unless it is `for_good`."""
         with self._lock:
+            self._closed = self._closed or for_good
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
@@ -73,6 +75,8 @@ class CatalogConnection:
             raise StorageError(None, f"{self.path}: what was written cannot be moved out of its log")
 
     def _open(self) -> sqlite3.Connection:
+        if self._closed:
+            raise closed(self.path.parent)
         if self._connection is not None:
             if self._frozen is None or self._connection.in_transaction or self._frozen == self._files():
                 return self._connection
@@ -135,8 +139,8 @@ class CatalogConnection:
         if lost := lost_commits(self.path):
             raise IndexCorruptError(
                 f"{self.path}-wal: the log of the catalog is damaged, and {counted(lost, 'commit')} behind the damage "
-                "cannot be read; restore the index from a copy, or open it with verify=False and go on with what was "
-                "committed before"
+                "cannot be read; restore the index from a copy to a new place (what was deleted or taken back behind "
+                "the damage is not known here), or open it with verify=False and go on with what was committed before"
             )
 
     def require_same_file(self) -> None:
@@ -262,6 +266,11 @@ class CatalogConnection:
         """Give back the space of what was deleted."""
         with self._using() as connection:
             connection.execute("VACUUM")
+
+
+def closed(path: Path) -> PinciteError:
+    """Return the error for what is asked of an index that was closed."""
+    return PinciteError(f"the index {path} was closed; open it again with pincite.open")
 
 
 # SQLite's connections and mutexes do not survive a fork: a child that inherits them may wait for ever for a thread that

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from pincite.errors import IndexCorruptError, PinciteError, counted
+from pincite.store.catalog import Catalog
 from pincite.store.files import nbytes
 from pincite.store.folder import CATALOG, IndexFolder, belongs
 from pincite.store.lock import holder
@@ -67,13 +68,14 @@ def of_folder(path: Path) -> Iterator[Finding]:
         yield Finding("fine", "file system", kind)
     size, free = nbytes(path), shutil.disk_usage(path).free
     space = f"{size / 1e6:,.1f} MB used, {free / 1e6:,.1f} MB free"
-    if not free:
+    writable = os.access(path, os.W_OK)
+    if not free and writable:
         yield Finding("problem", "space", space, "make room: nothing can be changed, and not every question answered")
-    elif free < size:
+    elif free < size and writable:
         yield Finding("note", "space", space, "a merge or a rebuild writes all of it anew; make room before")
     else:
         yield Finding("fine", "space", space)
-    if not os.access(path, os.W_OK):
+    if not writable:
         yield Finding("note", "access", "read only: questions are answered, nothing can be changed")
     writer = holder(path / LOCK)
     if writer is not None:
@@ -164,9 +166,8 @@ def of_documents(folder: IndexFolder) -> Iterator[Finding]:
 def opened(path: Path) -> IndexFolder | Finding:
     """Open an index to look at it, or say why that cannot be done."""
     try:
-        folder = IndexFolder(path, read_only=True, verify=False)
-        folder.catalog.check_log()
-        return folder
+        Catalog(path / CATALOG, writable=False).check_log()
+        return IndexFolder(path, read_only=True, verify=False)
     except PinciteError as error:
         return of_error(error)
 

@@ -17,13 +17,13 @@ from pincite.errors import (
     IndexLockedError,
     IndexNotFoundError,
     InvalidInputError,
-    PinciteError,
     StorageError,
 )
 from pincite.store.access import Views
 from pincite.store.catalog import Catalog
 from pincite.store.catalog_documents import DocumentCatalog
 from pincite.store.catalog_rows import put_version
+from pincite.store.connection import closed
 from pincite.store.files import make_folder, naming_refusals, sync_folder
 from pincite.store.lock import WriterLock
 from pincite.store.pins import READERS
@@ -35,7 +35,7 @@ from pincite.store.sweeping import RESTORING, UNFINISHED_CATALOG
 from pincite.store.writer import LOCK, Writer
 from pincite.types import TextEncoder
 
-__all__ = ["CATALOG", "IndexFolder", "belongs", "closed", "lock_to_create", "may_become_index", "require_index"]
+__all__ = ["CATALOG", "IndexFolder", "belongs", "lock_to_create", "may_become_index", "require_index"]
 
 CATALOG = "catalog.sqlite"
 CREATION_S = 10.0
@@ -108,6 +108,7 @@ class IndexFolder:
                 # A log without its catalog would be played into the new one.
                 for leftover in (*path.glob(f"{UNFINISHED_CATALOG}*"), *path.glob(f"{CATALOG}-*")):
                     leftover.unlink()
+                sync_folder(path)
                 unfinished = path / UNFINISHED_CATALOG
                 Catalog.create(unfinished, config, analyzer_probes(config), identity=uuid.uuid4().hex)
                 unfinished.rename(path / CATALOG)
@@ -265,12 +266,7 @@ class IndexFolder:
         with self.catalog.alone():  # another thread may be about to put it back
             self._closed, self._snapshot = True, None
         self.views.forget()
-        self.catalog.close()
-
-
-def closed(path: Path) -> PinciteError:
-    """Return the error for what is asked of an index that was closed."""
-    return PinciteError(f"the index {path} was closed; open it again with pincite.open")
+        self.catalog.close(for_good=True)
 
 
 def require_index(path: Path) -> None:

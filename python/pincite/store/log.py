@@ -5,18 +5,20 @@ the same. But a crash tears no more than the last commit, as each is synced befo
 follows on another behind the last frame that SQLite takes, the first of the two was acknowledged. That it follows is
 told by the checksums, which run on from frame to frame; what failed commits left has no such order.
 
-The format: SQLite's documentation, "Database File Format", section 4, and "WAL-mode File Format", section 2.
+The log's file alone is read. To open SQLite's other files and to close them again would drop, by the rules of POSIX,
+every lock that this process holds on them. The format: SQLite's documentation, "Database File Format", section 4.
 """
 
 from __future__ import annotations
 
-import sqlite3
 import struct
-from collections.abc import Iterator
-from contextlib import closing
+import time
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 __all__ = ["lost_commits"]
 
@@ -27,98 +29,105 @@ PAGE = 4096
 MAGIC = {0x377F0682: "<", 0x377F0683: ">"}
 """The order of bytes in which words are summed up."""
 
-LAST_FRAME_AT = 16  # in the header of the -shm file, in the machine's order of bytes
-_ATTEMPTS = 5
+LOOKS, BETWEEN_S = 3, 0.01
+"""How often damage has to be seen before it is told of: a writer may have been at it."""
+
+_Sums = tuple[int, int]
+_Words = npt.NDArray[np.uint32]
 
 
 def lost_commits(catalog: Path) -> int:
     """Return how many commits SQLite passes over that no crash explains; 0 where there is no log."""
-    path = catalog.with_name(f"{catalog.name}-wal")
-    for _ in range(_ATTEMPTS):
+    before = None
+    for look in range(LOOKS):
+        if look:
+            time.sleep(BETWEEN_S)
         try:
-            log = _Log(path.read_bytes())
-            taken = _frames_taken(catalog)
-            if path.read_bytes()[:HEADER] != log.content[:HEADER]:
-                continue  # a writer began it anew meanwhile
-        except (OSError, sqlite3.Error, UnicodeDecodeError):  # the last where a message quotes what is damaged
-            return 0  # there is none, or the catalog cannot be read, which opening it says
-        behind = [frame for frame in log.commits() if frame >= taken]
-        acknowledged = any(log.follows(one, other) for one, other in pairwise(behind))
-        return len(behind) if acknowledged or not log.has_sound_header() else 0
-    return 0
+            content = catalog.with_name(f"{catalog.name}-wal").read_bytes()
+        except OSError:
+            return 0  # there is none, or it cannot be read, which opening it says
+        found = _Log(content).lost() if len(content) >= HEADER else ()
+        if not found or found != (before or found):
+            return 0
+        before = found
+    return len(before or ())
 
 
-def _frames_taken(catalog: Path) -> int:
-    """Return how many frames SQLite takes; it keeps the number in the memory that its users share."""
-    uri = f"{catalog.absolute().as_uri()}?mode=ro"  # one that only reads moves nothing out of the log when it closes
-    with closing(sqlite3.connect(uri, uri=True)) as connection:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        with catalog.with_name(f"{catalog.name}-shm").open("rb") as shared:
-            shared.seek(LAST_FRAME_AT)
-            return int(struct.unpack("=I", shared.read(4))[0])
-
-
-class _Log(NamedTuple):
+class _Log:
     """The bytes of a log: a header, and frames of a header and a page each."""
 
-    content: bytes
+    def __init__(self, content: bytes) -> None:
+        magic, _, page, _, *self._salts = struct.unpack_from(">6I", content)
+        self._order = MAGIC.get(magic, "<")
+        step = FRAME_HEADER + (page if page in {1 << bits for bits in range(9, 17)} else PAGE)
+        self._n = (len(content) - HEADER) // step
+        frames = np.frombuffer(content, np.uint8, self._n * step, HEADER).reshape(self._n, step)
+        self._headers = np.ascontiguousarray(frames[:, :FRAME_HEADER]).view(">u4").reshape(self._n, 6)
+        summed = np.concatenate([frames[:, :8], frames[:, FRAME_HEADER:]], axis=1)
+        self._words = np.ascontiguousarray(summed).view(f"{self._order}u4").astype(np.uint32)
+        start = np.frombuffer(content, f"{self._order}u4", 6).astype(np.uint32)[None]
+        self._begun = _run_on((0, 0), *_own(start), start.shape[1] // 2)
+        self._sound = magic in MAGIC and self._begun == struct.unpack_from(">2I", content, 24)
 
-    def has_sound_header(self) -> bool:
-        """Return whether the header, if there is one, has its checksum."""
-        if len(self.content) < HEADER:
-            return True
-        return self._words(0, 1)[0] in MAGIC and _summed(self.content[:24], (0, 0), self._order()) == self._words(24, 2)
+    def lost(self) -> tuple[int, ...]:
+        """Return the frames that end commits which SQLite passes over, if one of these was acknowledged."""
+        own = _own(self._words)
+        pairs = self._words.shape[1] // 2
+        stored = [(int(one), int(two)) for one, two in self._headers[:, 4:]]
+        of_this = (self._headers[:, 2:4] == self._salts).all(axis=1)
 
-    def commits(self) -> Iterator[int]:
-        """Yield the frames that end a commit, as far as they are of this log."""
-        if len(self.content) < HEADER:
-            return
-        salts = self._words(16, 2)
-        for frame in range((len(self.content) - HEADER) // self._step()):
-            _, pages, *own = self._words(self._at(frame), 4)
-            # One of the two may be what is damaged. Of an earlier log, which was begun over, neither is the same.
-            if pages and any(one == other for one, other in zip(salts, own, strict=True)):
-                yield frame
+        def fits(before: _Sums, frame: int) -> bool:
+            return _run_on(before, own[0][frame : frame + 1], own[1][frame : frame + 1], pairs) == stored[frame]
 
-    def follows(self, one: int, other: int) -> bool:
-        """Return whether the frames behind `one`, up to and with `other`, were written when `one` was."""
-        begun = [self._sums(one)]
-        if one:  # the sums of that frame may be what is damaged
-            begun.append(self._with_frame(self._sums(one - 1), one))
-        return any(self._runs_on(sums, one + 1, other) for sums in begun)
+        taken, sums = 0, self._begun
+        while self._sound and taken < self._n and of_this[taken] and fits(sums, taken):
+            sums = stored[taken]
+            taken += 1
+        # One of the salts may be what is damaged. Of an earlier log, which was begun over, neither is the same.
+        ours = (self._headers[:, 2:4] == self._salts).any(axis=1) & (self._headers[:, 1] > 0)
+        behind = [int(frame) for frame in np.flatnonzero(ours) if frame >= taken]
 
-    def _runs_on(self, sums: tuple[int, ...], first: int, last: int) -> bool:
-        for frame in range(first, last + 1):
-            sums = self._with_frame(sums, frame)
-            if sums != self._sums(frame):
-                return False
-        return True
+        def follows(one: int, other: int) -> bool:
+            begun = [stored[one]]
+            if one:  # the sums of that frame may be what is damaged
+                begun.append(_run_on(stored[one - 1], own[0][one : one + 1], own[1][one : one + 1], pairs))
+            chain = [fits(stored[frame - 1], frame) for frame in range(one + 2, other + 1)]
+            return all(chain) and any(fits(sums, one + 1) for sums in begun)
 
-    def _sums(self, frame: int) -> tuple[int, ...]:
-        return self._words(self._at(frame) + 16, 2)
-
-    def _with_frame(self, sums: tuple[int, ...], frame: int) -> tuple[int, ...]:
-        at = self._at(frame)
-        sums = _summed(self.content[at : at + 8], sums, self._order())
-        return _summed(self.content[at + FRAME_HEADER : at + self._step()], sums, self._order())
-
-    def _order(self) -> str:
-        return MAGIC.get(self._words(0, 1)[0], "<")
-
-    def _step(self) -> int:
-        (page,) = self._words(8, 1)
-        return FRAME_HEADER + (page if page in {1 << bits for bits in range(9, 17)} else PAGE)
-
-    def _at(self, frame: int) -> int:
-        return HEADER + frame * self._step()
-
-    def _words(self, at: int, number: int) -> tuple[int, ...]:
-        return struct.unpack_from(f">{number}I", self.content, at)
+        acknowledged = not self._sound or any(follows(one, other) for one, other in pairwise(behind))
+        return tuple(behind) if acknowledged else ()
 
 
-def _summed(content: bytes, sums: tuple[int, ...], order: str) -> tuple[int, ...]:
-    one, two = sums
-    for first, second in struct.iter_unpack(f"{order}2I", content):
-        one = (one + first + two) & 0xFFFFFFFF
-        two = (two + second + one) & 0xFFFFFFFF
+# The sums s and t take in two words a and b at a time: s += a + t, then t += b + s, modulo 2^32. That is linear, so a
+# frame's own part is a weighted sum of its words, and what came before goes through one matrix.
+
+
+@lru_cache(maxsize=8)
+def _powers(pairs: int) -> _Words:
+    """Return, for each pair, the power of the matrix that it goes through, and at last the one for what came before."""
+    power = np.array([[1, 0], [0, 1]], dtype=np.uint32)
+    step = np.array([[1, 1], [1, 2]], dtype=np.uint32)
+    found = [power]
+    for _ in range(pairs):
+        power = step @ power
+        found.append(power)
+    return np.array(found[::-1], dtype=np.uint32)  # first: of what came before; then of each pair
+
+
+def _own(words: _Words) -> tuple[_Words, _Words]:
+    """Return what each row of words adds to the two sums."""
+    first, second = words[:, ::2], words[:, 1::2]
+    powers = _powers(first.shape[1])[1:]
+    both = first + second
+    one = (powers[:, 0, 0] * first + powers[:, 0, 1] * both).sum(axis=1, dtype=np.uint32)
+    two = (powers[:, 1, 0] * first + powers[:, 1, 1] * both).sum(axis=1, dtype=np.uint32)
     return one, two
+
+
+def _run_on(before: _Sums, one: _Words, two: _Words, pairs: int) -> _Sums:
+    """Return the sums behind a row of words, of the sums in front of it."""
+    matrix = _powers(pairs)[0].astype(object)
+    return (
+        int((matrix[0, 0] * before[0] + matrix[0, 1] * before[1] + int(one[0])) & 0xFFFFFFFF),
+        int((matrix[1, 0] * before[0] + matrix[1, 1] * before[1] + int(two[0])) & 0xFFFFFFFF),
+    )

@@ -22,6 +22,8 @@ READERS = "readers"
 class Pin:
     """Holds a generation of a version for as long as it lives."""
 
+    _file: io.FileIO | None = None  # also where Ctrl-C comes before there is one
+
     def __init__(self, index: Path, version: int, generation: int) -> None:
         self._file = _shared(index / READERS, f"{version}-{generation}")
 

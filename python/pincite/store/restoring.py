@@ -97,6 +97,7 @@ def restore_archive(file: Path, path: Path, *, keep_grants: bool) -> RestoreRepo
                 report = _report(folder, path)
                 folder.catalog.finish()
             (place / "segments").rename(path / "segments")
+            sync_folder(path)
             (place / CATALOG).rename(path / CATALOG)
             sync_folder(path)
     return report

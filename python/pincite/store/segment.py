@@ -20,15 +20,14 @@ from pincite.core.mapped_file import identity_of
 from pincite.errors import IndexCorruptError
 from pincite.store.files import naming_refusals, sync_folder
 from pincite.store.records import PreparedDocument
-from pincite.store.spans import Spans, SpanTable
-from pincite.store.texts import CanonicalTexts
+from pincite.store.spans import BESIDE_ALWAYS, GRAPH, Spans, SpanTable
+from pincite.store.texts import CanonicalTexts, TextTable
 
 __all__ = ["SEGMENTS", "UNFINISHED", "Segment", "is_segment", "write_segment"]
 
 SEGMENTS = "segments"
 """The folder of an index that they lie in."""
 
-GRAPH = "graph.pin"
 UNFINISHED = ".unfinished-"
 """How the name of a segment's folder begins until all its files are on disk."""
 
@@ -147,22 +146,23 @@ def write_segment(
     unfinished = folder / (UNFINISHED + name)
     try:
         unfinished.mkdir()
-        spans = SpanTable()
-        embedded: list[str] = []
+        texts, spans = TextTable(), SpanTable()
 
-        def texts() -> Iterator[str]:
+        def embedded() -> Iterator[str]:
             for document in documents:
+                texts.add(document.text)
                 spans.add(document)
-                embedded.extend(chunk.embedded_text for chunk in document.chunks)
-                yield document.text
+                for chunk in document.chunks:
+                    yield chunk.embedded_text
 
-        CanonicalTexts.write(unfinished / "texts.pin", texts(), stamp=stamp)
-        BM25Index.build(embedded, analyzer=config.analyzer, stemmer=config.stemmer).save(unfinished / "bm25.pin")
+        BM25Index.build(embedded(), analyzer=config.analyzer, stemmer=config.stemmer).save(unfinished / "bm25.pin")
+        texts.write(unfinished / "texts.pin", stamp=stamp)
         flat = FlatIndex.build(vectors, storage="int8")
         flat.save(unfinished / "vectors.pin")
         if has_graph:
             HnswIndex.over(flat, ef_construction=EF_CONSTRUCTION).save_graph(unfinished / GRAPH)
-        beside = {file.name: identity_of(file) for file in sorted(unfinished.iterdir())}
+        names = (*BESIDE_ALWAYS, GRAPH) if has_graph else BESIDE_ALWAYS
+        beside = {name: identity_of(unfinished / name) for name in names}
         spans.write(unfinished / "spans.pin", rows, beside=beside, stamp=stamp)
         sync_folder(unfinished)
         unfinished.rename(folder / name)

@@ -19,11 +19,13 @@ from pincite.store.columns import ordered, rises, within
 from pincite.store.records import ChunkRecord, PreparedDocument
 from pincite.types import Section
 
-__all__ = ["SpanTable", "Spans"]
+__all__ = ["BESIDE_ALWAYS", "GRAPH", "SpanTable", "Spans"]
 
 KIND = "spans"
 CHUNK_COLUMNS = ("document", "start", "end", "covered_start", "section", "header", "path", "truncated_tokens")
 BESIDE = "file:"
+BESIDE_ALWAYS = ("texts.pin", "bm25.pin", "vectors.pin")
+GRAPH = "graph.pin"
 SECTION_COLUMNS = ("start", "heading_end", "end", "level", "path")
 
 
@@ -61,7 +63,8 @@ class Spans:
         n_chunks, n_sections = len(self), len(self.sections["start"])
         chunks, sections, n_strings = self.chunks, self.sections, len(self._string_ends)
         sound = (
-            all(len(column) == n_chunks for column in chunks.values())
+            set(self.beside) - {GRAPH} == set(BESIDE_ALWAYS)
+            and all(len(column) == n_chunks for column in chunks.values())
             and all(len(column) == n_sections for column in sections.values())
             and len(self.first_chunk) == len(self.first_section) == len(self.documents) + 1
             and rises(self.first_chunk, n_chunks)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
@@ -21,7 +20,7 @@ from pincite.core.markdown import line_starts
 from pincite.errors import IndexCorruptError
 from pincite.store.columns import ordered, rises
 
-__all__ = ["CanonicalTexts"]
+__all__ = ["CanonicalTexts", "TextTable"]
 
 KIND = "texts"
 STRIDE = 1024
@@ -69,31 +68,9 @@ class CanonicalTexts:
         column: Int64Array = file.array(name, np.int64)
         return column
 
-    @staticmethod
-    def write(path: Path, texts: Iterable[str], *, stamp: bytes) -> None:
-        """Write texts to a file, whole or not at all. They are taken one at a time, and not kept."""
-        utf8 = bytearray()
-        checkpoints, lines, crlf = array("q"), array("q"), array("q")
-        ends: dict[str, array[int]] = {name: array("q", [0]) for name in ENDS}
-        points = 0
-        for text in texts:
-            data = text.encode()
-            utf8 += data
-            points += len(text)
-            checkpoints.frombytes(_checkpoints(text, data).tobytes())
-            lines.extend(line_starts(text)[:-1] or [0])
-            crlf.extend(pair.end() for pair in _CRLF.finditer(text))
-            for column, end in zip(
-                ends.values(), (len(utf8), points, *map(len, (checkpoints, lines, crlf))), strict=True
-            ):
-                column.append(end)
-        columns = {"checkpoints": checkpoints, "line_starts": lines, "crlf_ends": crlf, **ends}
-        sections = {name: np.array(column, dtype=np.int64) for name, column in columns.items()}
-        write_mapped(path, kind=KIND, stamp=stamp, sections={"utf8": bytes(utf8), **sections})
-
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = True) -> Self:
-        """Map a file that `write` made.
+        """Map a file that a `TextTable` wrote.
 
         Raises
         ------
@@ -150,6 +127,34 @@ class CanonicalTexts:
             return str(self._utf8[first:last], "utf-8")
         except UnicodeDecodeError as error:
             raise IndexCorruptError(f"{self._path}: its text is no UTF-8 at byte {first + error.start}") from error
+
+
+class TextTable:
+    """The texts of documents, to be written: their bytes, and where everything in them is."""
+
+    def __init__(self) -> None:
+        self._utf8 = bytearray()
+        self._points = 0
+        self._checkpoints, self._lines, self._crlf = array("q"), array("q"), array("q")
+        self._ends: dict[str, array[int]] = {name: array("q", [0]) for name in ENDS}
+
+    def add(self, text: str) -> None:
+        """Take in the text of the next document; it is not kept."""
+        data = text.encode()
+        self._utf8 += data
+        self._points += len(text)
+        self._checkpoints.frombytes(_checkpoints(text, data).tobytes())
+        self._lines.extend(line_starts(text)[:-1] or [0])
+        self._crlf.extend(pair.end() for pair in _CRLF.finditer(text))
+        counts = (len(self._utf8), self._points, len(self._checkpoints), len(self._lines), len(self._crlf))
+        for column, end in zip(self._ends.values(), counts, strict=True):
+            column.append(end)
+
+    def write(self, path: Path, *, stamp: bytes) -> None:
+        """Write the file, whole or not at all."""
+        columns = {"checkpoints": self._checkpoints, "line_starts": self._lines, "crlf_ends": self._crlf, **self._ends}
+        sections = {name: np.array(column, dtype=np.int64) for name, column in columns.items()}
+        write_mapped(path, kind=KIND, stamp=stamp, sections={"utf8": bytes(self._utf8), **sections})
 
 
 def _checkpoints(text: str, data: bytes) -> Int64Array:

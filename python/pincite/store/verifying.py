@@ -19,7 +19,7 @@ from pincite.store.folder import CATALOG, require_index
 from pincite.store.ledger import ledger_of
 from pincite.store.pins import Pin
 from pincite.store.progress import Progress, shown
-from pincite.store.records import VersionRecord
+from pincite.store.records import DocumentRecord, VersionRecord
 from pincite.store.segment import SEGMENTS, Segment
 from pincite.store.snapshot import Snapshot
 from pincite.store.spans import Spans
@@ -105,7 +105,7 @@ class _Found:
         try:
             yield
         except StorageError as error:
-            if error.errno in REFUSALS:
+            if error.errno is None or error.errno in REFUSALS:
                 raise
             self.damages.append(Damage(file, str(error)))
         except (IndexCorruptError, IncompatibleIndexError) as error:
@@ -124,12 +124,13 @@ def verify_index(path: Path, *, progress: bool | Progress = False) -> IndexVerif
         for check in (catalog.check_pages, catalog.check_schema, catalog.check_rows, catalog.check_noted):
             with found.noting(CATALOG):
                 check()
-        versions: list[VersionRecord] = []
+        versions: dict[int, VersionRecord | None] = {}
         with found.noting(CATALOG):
-            versions = catalog.versions()
+            versions = dict.fromkeys(catalog.version_numbers())
+            versions |= {version.number: version for version in catalog.versions()}
         with shown(progress, nbytes(path / SEGMENTS), doing="verifying") as tell:
-            for version in versions:
-                _verify_version(path, catalog, version, found, tell)
+            for number, version in versions.items():
+                _verify_version(path, catalog, number, version, found, tell)
     return IndexVerification(
         str(path), len(versions), len(found.segments), found.documents, found.chunks, found.nbytes,
         tuple(dict.fromkeys(found.damages)), tuple(sorted(found.affected)),
@@ -137,33 +138,41 @@ def verify_index(path: Path, *, progress: bool | Progress = False) -> IndexVerif
 
 
 def _verify_version(
-    path: Path, catalog: Catalog, version: VersionRecord, found: _Found, tell: Callable[[float, str], None] | None
+    path: Path,
+    catalog: Catalog,
+    number: int,
+    version: VersionRecord | None,
+    found: _Found,
+    tell: Callable[[float, str], None] | None,
 ) -> None:
-    documents, before = catalog.version(version.number), len(found.damages)
-    held, generation, listed = None, -1, list[str]()
+    documents, before, held = catalog.version(number), len(found.damages), None
+    generation, segments = -1, list[str]()
     with found.noting(CATALOG):
         while True:
             with catalog.reading():
-                generation, listed = documents.last_generation(), [segment.id for segment in documents.segments()]
-            held = Pin(path, version.number, generation)  # a writer leaves its files
+                generation, segments = documents.last_generation(), [each.id for each in documents.segments()]
+            held = Pin(path, number, generation)  # a writer leaves its files
             if documents.last_generation() == generation:
                 break
-        if all(each.number != version.number for each in catalog.versions()):
+    with found.noting(CATALOG):
+        if number not in catalog.version_numbers():
             return  # it was dropped meanwhile
         documents.generation(verify=True)
-        for _ in documents.since(-1):  # each row has its checksum
-            pass
-    sound = set()
-    for id in listed:
-        rows = _verify_segment(path / SEGMENTS / id, found, tell)
-        sound.update(rows)
+    records: dict[int, DocumentRecord] = {}
+    with found.noting(CATALOG), catalog.reading():  # in one state: a writer removes the dead ones
+        for row in documents.row_numbers():
+            with found.noting(CATALOG):
+                records[row] = documents.document(row)  # which has its checksum
+    whole = set[int]()
+    for id in segments:
+        whole.update(_verify_segment(path / SEGMENTS / id, found, tell))
         found.segments.add(id)
     with found.noting(CATALOG):
-        living = documents.living(generation)
+        living = documents.living_rows(generation)
         found.documents += len(living)
-        found.chunks += sum(record.n_chunks for _, record in living)
-        found.affected.update(record.id for row, record in living if row not in sound)
-        if len(found.damages) == before:
+        found.chunks += sum(records[row].n_chunks for row, _ in living if row in records)
+        found.affected.update(id for row, id in living if row not in whole or row not in records)
+        if version is not None and len(found.damages) == before:
             _verify_texts(path, documents, version, found)
     del held
 
