@@ -32,7 +32,6 @@ MAGIC = {0x377F0682: "<", 0x377F0683: ">"}
 LOOKS, BETWEEN_S = 3, 0.01
 """How often damage has to be seen before it is told of: a writer may have been at it."""
 
-_Sums = tuple[int, int]
 _Words = npt.NDArray[np.uint32]
 
 
@@ -65,34 +64,29 @@ class _Log:
         self._headers = np.ascontiguousarray(frames[:, :FRAME_HEADER]).view(">u4").reshape(self._n, 6)
         summed = np.concatenate([frames[:, :8], frames[:, FRAME_HEADER:]], axis=1)
         self._words = np.ascontiguousarray(summed).view(f"{self._order}u4").astype(np.uint32)
-        start = np.frombuffer(content, f"{self._order}u4", 6).astype(np.uint32)[None]
-        self._begun = _run_on((0, 0), *_own(start), start.shape[1] // 2)
-        self._sound = magic in MAGIC and self._begun == struct.unpack_from(">2I", content, 24)
+        start = np.frombuffer(content, f"{self._order}u4", 6).astype(np.uint32)
+        self._begun = _run_on(np.zeros((1, 2), dtype=np.uint32), start[None])
+        self._sound = magic in MAGIC and self._begun[0].tolist() == list(struct.unpack_from(">2I", content, 24))
 
     def lost(self) -> tuple[int, ...]:
         """Return the frames that end commits which SQLite passes over, if one of these was acknowledged."""
-        own = _own(self._words)
-        pairs = self._words.shape[1] // 2
-        stored = [(int(one), int(two)) for one, two in self._headers[:, 4:]]
-        of_this = (self._headers[:, 2:4] == self._salts).all(axis=1)
-
-        def fits(before: _Sums, frame: int) -> bool:
-            return _run_on(before, own[0][frame : frame + 1], own[1][frame : frame + 1], pairs) == stored[frame]
-
-        taken, sums = 0, self._begun
-        while self._sound and taken < self._n and of_this[taken] and fits(sums, taken):
-            sums = stored[taken]
-            taken += 1
+        if not self._n:
+            return ()
+        stored = self._headers[:, 4:].astype(np.uint32)
+        before = np.concatenate([self._begun, stored[:-1]])
+        now = _run_on(before, self._words)
+        fits = (now == stored).all(axis=1)
+        same = self._headers[:, 2:4] == self._salts
+        taken = int(np.argmin([*(fits & same.all(axis=1)), False])) if self._sound else 0
         # One of the salts may be what is damaged. Of an earlier log, which was begun over, neither is the same.
-        ours = (self._headers[:, 2:4] == self._salts).any(axis=1) & (self._headers[:, 1] > 0)
-        behind = [int(frame) for frame in np.flatnonzero(ours) if frame >= taken]
+        behind = [
+            int(frame) for frame in np.flatnonzero(same.any(axis=1) & (self._headers[:, 1] > 0)) if frame >= taken
+        ]
 
         def follows(one: int, other: int) -> bool:
-            begun = [stored[one]]
-            if one:  # the sums of that frame may be what is damaged
-                begun.append(_run_on(stored[one - 1], own[0][one : one + 1], own[1][one : one + 1], pairs))
-            chain = [fits(stored[frame - 1], frame) for frame in range(one + 2, other + 1)]
-            return all(chain) and any(fits(sums, one + 1) for sums in begun)
+            """Whether the frames behind `one`, whose sums may be what is damaged, run on from it."""
+            after = _run_on(now[one : one + 1], self._words[one + 1 : one + 2])
+            return bool(fits[one + 2 : other + 1].all() and (fits[one + 1] or (after == stored[one + 1]).all()))
 
         acknowledged = not self._sound or any(follows(one, other) for one, other in pairwise(behind))
         return tuple(behind) if acknowledged else ()
@@ -104,30 +98,22 @@ class _Log:
 
 @lru_cache(maxsize=8)
 def _powers(pairs: int) -> _Words:
-    """Return, for each pair, the power of the matrix that it goes through, and at last the one for what came before."""
+    """Return the power of the matrix that goes before a row of pairs, and then the one for each pair."""
     power = np.array([[1, 0], [0, 1]], dtype=np.uint32)
     step = np.array([[1, 1], [1, 2]], dtype=np.uint32)
     found = [power]
     for _ in range(pairs):
         power = step @ power
         found.append(power)
-    return np.array(found[::-1], dtype=np.uint32)  # first: of what came before; then of each pair
+    return np.array(found[::-1], dtype=np.uint32)
 
 
-def _own(words: _Words) -> tuple[_Words, _Words]:
-    """Return what each row of words adds to the two sums."""
+def _run_on(before: _Words, words: _Words) -> _Words:
+    """Return the two sums behind each row of words, of those in front of it."""
     first, second = words[:, ::2], words[:, 1::2]
-    powers = _powers(first.shape[1])[1:]
-    both = first + second
-    one = (powers[:, 0, 0] * first + powers[:, 0, 1] * both).sum(axis=1, dtype=np.uint32)
-    two = (powers[:, 1, 0] * first + powers[:, 1, 1] * both).sum(axis=1, dtype=np.uint32)
-    return one, two
-
-
-def _run_on(before: _Sums, one: _Words, two: _Words, pairs: int) -> _Sums:
-    """Return the sums behind a row of words, of the sums in front of it."""
-    matrix = _powers(pairs)[0].astype(object)
-    return (
-        int((matrix[0, 0] * before[0] + matrix[0, 1] * before[1] + int(one[0])) & 0xFFFFFFFF),
-        int((matrix[1, 0] * before[0] + matrix[1, 1] * before[1] + int(two[0])) & 0xFFFFFFFF),
-    )
+    powers = _powers(first.shape[1])
+    own = np.stack([first, first + second], axis=2).reshape(len(words), -1)
+    # One weight for each of the two numbers of each pair: uint32, which wraps around as the sums do.
+    weights = powers[1:].transpose(0, 2, 1).reshape(-1, 2)
+    found: _Words = own @ weights + before @ powers[0].T
+    return found
