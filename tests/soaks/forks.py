@@ -53,7 +53,7 @@ def _fork(path: Path, kind: str, rounds: int, outcome: Outcome) -> None:
         def same() -> bool:
             return answers(kb) == expected
 
-        for name, beside in {"os.fork": nullcontext(), "os.fork beside threads": searching(kb, outcome)}.items():
+        for name, beside in {"os.fork": nullcontext(), "os.fork beside threads": searching(path, kb, outcome)}.items():
             with beside:
                 for _ in range(rounds):
                     _note(f"{kind}, {name}", lambda: codes_of([forked(same)])[0], outcome)
@@ -98,18 +98,26 @@ def _ask(path: Path, kind: str, expected: list[Any]) -> None:
 
 
 @contextmanager
-def searching(kb: pincite.KnowledgeBase, outcome: Outcome) -> Iterator[None]:
-    """Search in threads meanwhile, so that whatever lock there is is held at a fork sooner or later."""
+def searching(path: Path, kb: pincite.KnowledgeBase, outcome: Outcome) -> Iterator[None]:
+    """Search and open in threads meanwhile, so that whatever lock there is is held at a fork sooner or later."""
     over = threading.Event()
 
     def search() -> None:
+        answers(kb)
+
+    def open_and_close() -> None:
+        with opened(path, create=False) as other:
+            other.status()
+
+    def repeat(act: Callable[[], None]) -> None:
         try:
             while not over.is_set():
-                answers(kb)
+                act()
         except BaseException as error:
             outcome.findings.append(f"a thread of the parent: {error!r}")
 
-    threads = [threading.Thread(target=search) for _ in range(THREADS)]
+    acts = [search] * (THREADS - 1) + [open_and_close]
+    threads = [threading.Thread(target=repeat, args=(act,)) for act in acts]
     for thread in threads:
         thread.start()
     try:

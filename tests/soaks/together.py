@@ -5,7 +5,8 @@ groups), resolve and verify citations all the while. Each look is noted with the
 change with those between which it was made. Afterwards a place is sought for every look among the states: its answer
 has to be that of a fresh index which holds what the asker might see in that state and nothing else; its generation that
 of the state; the state none that was over before the look began, none that came after it ended, and none before the
-state that the same thread saw last. In each process one thread opens the index anew for each round of looks.
+state that the same thread saw last. In each process one thread opens the index anew for each round of looks,
+and verifies all of it; two more processes do nothing but open and close it: what one lets go of, others still hold.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from pincite.store import merging, sweeping
 from small_index import QUESTIONS, document, opened
 from soaks.outcome import Outcome, folder_in_memory
 
-PROCESSES, THREADS = 8, 8
+PROCESSES, THREADS, PASSERS = 8, 8, 2
 N_DOCUMENTS = 24
 GROUPS = ["crew", "deck"]
 ASKERS: list[tuple[str, ...]] = [("crew", "deck"), ("crew",), ("deck",)]
@@ -92,6 +93,8 @@ class Reader:
             for citation in self._search(kb, asker)[:2]:
                 self._verify(citation, asker)
             self._resolve(kb, asker)
+            if self._shared is None:
+                assert not (damages := pincite.verify(self._path).damages), damages
 
     def _search(self, kb: pincite.KnowledgeBase, asker: tuple[str, ...]) -> tuple[pincite.Citation, ...]:
         question, where = self._chance.choice(QUESTIONS), self._chance.choice(CONDITIONS)
@@ -149,6 +152,17 @@ def read(path: Path, seed: int, connection: Connection) -> None:
         for thread in threads:
             thread.join()
     connection.send([(reader.looks, None if reader.error is None else repr(reader.error)) for reader in readers])
+
+
+def pass_by(path: Path, connection: Connection) -> None:
+    """Open and close an index until something is received; send how often."""
+    connection.send(None)
+    openings = 0
+    while not connection.poll():
+        with opened(path, create=False, read_only=bool(openings % 2)) as kb:
+            kb.status()
+        openings += 1
+    connection.send(openings)
 
 
 class History:
@@ -250,9 +264,10 @@ def run(changes: int, *, processes: int = PROCESSES, seed: int = 0) -> Outcome:
     context = multiprocessing.get_context("spawn")
     with folder_in_memory() as folder, opened(folder / "kb") as kb:
         history = History(kb, random.Random(seed))
-        pipes = [context.Pipe() for _ in range(processes)]
+        pipes = [context.Pipe() for _ in range(processes + PASSERS)]
         readers = [
-            context.Process(target=read, args=(folder / "kb", number, there))
+            context.Process(target=read, args=(folder / "kb", number, there)) if number < processes else
+            context.Process(target=pass_by, args=(folder / "kb", there))
             for number, (_, there) in enumerate(pipes)
         ]  # fmt: skip
         for reader, (_, there) in zip(readers, pipes, strict=True):
@@ -263,9 +278,17 @@ def run(changes: int, *, processes: int = PROCESSES, seed: int = 0) -> Outcome:
         for done in range(changes):
             outcome.counts[history.change()] += 1
             outcome.tell(done + 1, changes, since=done)
-        for here, _ in pipes:
-            here.send(None)
-        threads = [thread for here, _ in pipes for thread in here.recv()]
+        threads: list[tuple[list[Look], str | None]] = []
+        for number, (here, _) in enumerate(pipes):
+            try:
+                here.send(None)
+                if number < processes:
+                    threads += here.recv()
+                else:
+                    outcome.counts["passed by"] += here.recv()
+            except (EOFError, BrokenPipeError):
+                readers[number].join()
+                outcome.findings.append(f"process {number} ended by {readers[number].exitcode}")
         for reader in readers:
             reader.join()
     _compare(history, threads, outcome)
