@@ -145,6 +145,23 @@ def test_a_commit_that_another_process_does_not_end_is_named(memory_path, monkey
         other.add(document(1), progress=False)
 
 
+def test_a_generation_that_another_thread_has_looked_up_meanwhile_is_not_passed_over(memory_path, monkeypatch):
+    """Or what is read of the old one would be seen by whom the new one is for."""
+    with opened(memory_path / "kb") as kb, opened(memory_path / "kb") as other:
+        kb.add(document(0), progress=False)
+        folder = kb._folder
+        look = folder.catalog.data_version
+
+        def disturbed():
+            monkeypatch.setattr(folder.catalog, "data_version", look)
+            other.add(document(1), progress=False)
+            assert folder.refresh().generation == 2  # as another thread does
+            return look()
+
+        monkeypatch.setattr(folder.catalog, "data_version", disturbed)
+        assert folder.snapshot().generation == 2
+
+
 def test_two_processes_that_take_turns_lose_nothing(memory_path):
     """Also where both make the index: neither replaces the other's."""
     writers = [start(ADDS, memory_path / "kb", first) for first in (0, 1)]

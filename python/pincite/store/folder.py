@@ -121,10 +121,10 @@ class IndexFolder:
 
     def snapshot(self) -> Snapshot:
         """Return the last generation, as far as others have committed it."""
-        found = self._snapshot
-        if found is None or self.catalog.data_version() != self._seen:
+        if self.catalog.data_version() != self._seen:
             return self.refresh()
-        return found
+        found = self._snapshot  # after the look: another thread may have refreshed it since
+        return self.refresh() if found is None else found
 
     def refresh(self) -> Snapshot:
         """Look at what is committed now.
