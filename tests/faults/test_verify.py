@@ -165,6 +165,9 @@ def test_a_text_that_is_not_the_one_that_was_read_is_found_out(copy):
         "INSERT INTO access VALUES ('d009', '[]', 0)",
         "CREATE TRIGGER x AFTER INSERT ON documents BEGIN DELETE FROM documents; END",
         "DROP INDEX live_uris",
+        "ALTER TABLE failures RENAME COLUMN metadata TO metAdata",
+        "ALTER TABLE documents RENAME COLUMN title TO titlf",
+        "ALTER TABLE generations RENAME TO generationt",
     ],
 )
 def test_rows_that_no_reader_needs_are_compared_too(copy, statement):
@@ -173,6 +176,9 @@ def test_rows_that_no_reader_needs_are_compared_too(copy, statement):
     connection.close()
     found = pincite.verify(copy)
     assert {damage.file for damage in found.damages} == {"catalog.sqlite"}
+    if not statement.startswith(("UPDATE", "INSERT")):
+        with pytest.raises(IndexCorruptError, match="its tables are not those"):
+            opened(copy)
 
 
 def test_a_writer_beside_it_is_no_damage(memory_path, monkeypatch):

@@ -86,7 +86,7 @@ def judge(kb: Path, expected: Any, what: str, outcome: Outcome) -> str:
         said = everything(kb)
         ended = "harmless" if said == expected else "other answers"
     except PinciteError as error:
-        ended = "named at open or use" if CATALOG in str(error) else "named, but not the file"
+        ended = "named at open or use" if CATALOG in str(error) else "other answers"
         said = error
     except Exception as error:
         ended, said = "an error without a name", error

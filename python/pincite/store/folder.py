@@ -78,6 +78,7 @@ class IndexFolder:
         self.catalog = Catalog(path / CATALOG, writable=not read_only)
         if verify:
             self.catalog.check_log()
+            self.catalog.check_schema()
         self.identity = self.catalog.identity()
         self._seen = self.catalog.data_version()
         self.pinned = None if version is None else self._record(version).number

@@ -121,11 +121,14 @@ def verify_index(path: Path, *, progress: bool | Progress = False) -> IndexVerif
             catalog.meta()  # that of an index which a later version of Pincite wrote is not damaged
         with found.noting(f"{CATALOG}-wal"):
             catalog.check_log()
-        for check in (catalog.check_pages, catalog.check_schema, catalog.check_rows, catalog.check_noted):
-            with found.noting(CATALOG):
-                check()
         versions: dict[int, VersionRecord | None] = {}
         with found.noting(CATALOG):
+            catalog.check_pages()
+        with found.noting(CATALOG):
+            catalog.check_schema()  # of other tables nothing can be read
+            for check in (catalog.check_rows, catalog.check_noted):
+                with found.noting(CATALOG):
+                    check()
             versions = dict.fromkeys(catalog.version_numbers())
             versions |= {version.number: version for version in catalog.versions()}
         with shown(progress, nbytes(path / SEGMENTS), doing="verifying") as tell:
