@@ -338,3 +338,7 @@ def test_what_a_file_manager_leaves_in_a_segment_is_not_bound_to_it(memory_path,
         for litter in (memory_path / name).rglob(".DS_Store"):
             litter.unlink()
         assert pincite.verify(memory_path / name).sound
+
+
+def test_a_text_that_damage_made_bytes_has_another_checksum():
+    assert catalog_rows.checksum(["d001", b"x"]) != catalog_rows.checksum(["d001", "x"])
