@@ -15,6 +15,7 @@
 #include "pincite/fusion.hpp"
 #include "pincite/hnsw.hpp"
 #include "pincite/structural.hpp"
+#include "random_unit_rows.hpp"
 
 namespace {
 
@@ -86,14 +87,6 @@ BM25Index random_index(unsigned seed) {
     builder.add(std::vector<std::string_view>{text});
   }
   return builder.finish(params);
-}
-
-std::shared_ptr<const Vectors> random_rows(std::size_t n, unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(n * dim);
-  for (float& value : values) value = normal(random);
-  return Vectors::copy(values, dim, true);
 }
 
 Bitmap every(std::size_t step) {
@@ -191,8 +184,8 @@ TEST_CASE("threads: one BM25 collection, and others made of its parts") {
 
 TEST_CASE("threads: one flat index, in each storage") {
   const File file("pincite_threads_flat");
-  const auto rows = random_rows(n_rows, 6);
-  const auto queries = random_rows(4, 7);
+  const auto rows = random_unit_rows(n_rows, dim, 6);
+  const auto queries = random_unit_rows(4, dim, 7);
   const Bitmap allowed = every(3);
   for (const Storage storage : {Storage::float32, Storage::float16, Storage::int8}) {
     FlatIndex::build(rows, storage).save(file.path());
@@ -212,9 +205,9 @@ TEST_CASE("threads: one flat index, in each storage") {
 
 TEST_CASE("threads: one graph, read by all, and others built beside it") {
   const File file("pincite_threads_hnsw");
-  const auto rows = random_rows(n_rows, 8);
-  const auto queries = random_rows(3, 9);
-  const auto few = random_rows(200, 10);
+  const auto rows = random_unit_rows(n_rows, dim, 8);
+  const auto queries = random_unit_rows(3, dim, 9);
+  const auto few = random_unit_rows(200, dim, 10);
   const Bitmap allowed = every(2);
   HnswIndex::build(rows, {}).save_graph(file.path());
   const HnswIndex index = HnswIndex::load_graph(file.path(), rows);

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pincite.errors import IndexCorruptError, IndexLockedError, IndexNotFoundError, PinciteError, StorageError, counted
-from pincite.store.log import lost_commits
+from pincite.store.write_ahead_log import lost_commits
 
 __all__ = ["CatalogConnection"]
 

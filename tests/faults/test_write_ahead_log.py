@@ -10,8 +10,8 @@ import pytest
 
 import pincite
 from pincite.errors import IndexCorruptError
-from pincite.store import log
-from pincite.store.log import HEADER, lost_commits
+from pincite.store import write_ahead_log
+from pincite.store.write_ahead_log import HEADER, lost_commits
 from small_index import document, opened, start
 
 COMMITS = 9
@@ -146,5 +146,5 @@ def test_sums_are_those_of_the_definition():
         for first, second in row.reshape(-1, 2).tolist():
             one = (one + first + two) & 0xFFFFFFFF
             two = (two + second + one) & 0xFFFFFFFF
-        found = log._run_on(np.array([before], dtype=np.uint32), row[None])
+        found = write_ahead_log._run_on(np.array([before], dtype=np.uint32), row[None])
         assert found.tolist() == [[one, two]]
