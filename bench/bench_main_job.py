@@ -141,9 +141,9 @@ def opening(path: Path, encoder: Remembering, question: str) -> list[Row]:
         compare(
             "open, answer without models", f"{nbytes / 1e6:.0f} MB, in the page cache",
             lambda: first_answer(verify=True), lambda: first_answer(verify=False), repeats=9,
-            other_name="the same, verify=False",
-            agreement="same hits, checksums unread" if first_answer(verify=True) == first_answer(verify=False)
-            else "DIFFERS",
+            other_name="without its checksums",
+            agreement="same hits; a part of ours, not a rival"
+            if first_answer(verify=True) == first_answer(verify=False) else "DIFFERS",
         )
     ]  # fmt: skip
 

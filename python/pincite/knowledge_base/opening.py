@@ -54,7 +54,7 @@ def open(
         Read one version of the index, and go on reading it whichever serves: see `KnowledgeBase.rebuild`. It is read
         only. By default the one that serves.
     verify : bool, default True
-        Compare the files with their checksums. Without, an index of 100,000 chunks opens about twice as fast,
+        Compare the files with their checksums. Without, an index of 100,000 chunks opens in less than half the time,
         and damage to its texts or numbers can go unseen.
     config : IndexConfig, optional
         How a new index is built. An index that exists keeps its own; another is an error.
