@@ -240,5 +240,5 @@ class HnswIndex:
 
 # fusion
 def reciprocal_rank_fusion(
-    lists: Sequence[IdArray], *, k: float, weights: Sequence[float], limit: int
+    lists: Sequence[IdArray], k: float, weights: Sequence[float], limit: int, /
 ) -> tuple[IdArray, npt.NDArray[np.float64]]: ...

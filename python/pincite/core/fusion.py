@@ -64,9 +64,9 @@ def rrf(
     """
     most = 0 if limit is None else integer(limit, "limit", at_least=1)
     arrays = [as_ids(ids, name=f"list {i}") for i, ids in enumerate(listed(lists, "lists"))]
-    checked = [number(w, f"weight {i}") for i, w in enumerate(listed(weights or (), "weights"))]
+    checked = [] if weights is None else [number(w, f"weight {i}") for i, w in enumerate(listed(weights, "weights"))]
     if weights is not None and len(checked) != len(arrays):
         raise InvalidInputError(
             f"{len(checked)} weights given for {len(arrays)} lists; give one weight a list, or none"
         )
-    return _core.reciprocal_rank_fusion(arrays, k=number(k, "k"), weights=checked, limit=most)
+    return _core.reciprocal_rank_fusion(arrays, number(k, "k"), checked, most)
