@@ -39,7 +39,6 @@ Texts::Texts(const py::iterable& texts, std::size_t first) {
 
 std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size, const std::string& name) {
   if (allowed.is_none()) return std::nullopt;
-  Bitmap bitmap(size);
   if (py::isinstance<py::array_t<bool>>(allowed)) {
     const auto mask = py::array_t<bool, py::array::c_style | py::array::forcecast>(allowed);
     if (mask.ndim() != 1 || static_cast<std::size_t>(mask.size()) != size) {
@@ -47,17 +46,14 @@ std::optional<Bitmap> unpack_allowed(const py::object& allowed, std::size_t size
                               " values, the index has " + std::to_string(size) +
                               " rows; give one value a row");
     }
-    const bool* values = mask.data();
-    for (std::size_t i = 0; i < size; ++i) {
-      if (values[i]) bitmap.set(i);
-    }
-    return bitmap;
+    return Bitmap::of_bytes({reinterpret_cast<const std::uint8_t*>(mask.data()), size});
   }
   const auto ids = IdArray::ensure(allowed);
   if (!py::isinstance<py::array_t<std::int64_t>>(allowed) || !ids || ids.ndim() != 1) {
     throw InvalidInputError(name + " is of type " + type_name(allowed) +
                             ", wanted None, a bool mask with one value a row, or an int64 array of row ids");
   }
+  Bitmap bitmap(size);
   for (const std::int64_t id : span_of(ids)) {
     if (id < 0 || static_cast<std::size_t>(id) >= size) {
       throw InvalidInputError(name + " names row " + std::to_string(id) + ", the index has rows 0 to " +

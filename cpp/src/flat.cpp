@@ -29,8 +29,7 @@ std::size_t rows_per_block(std::size_t row_nbytes) {
 // How far two float32 dot products of vectors with norm near 1 may stray from the exact ones, together. Each
 // takes one rounding for its products and dim / 32 + 5 for its sums, so |error| <= (dim / 32 + 7) 2^-24 ||a||
 // ||b|| to first order (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, section 3.1).
-// Two of them make 2^-23; 2^-22 leaves room for norms of 1.001, for underflow and for the arithmetic of the
-// bound.
+// Two of them make 2^-23; 2^-22 leaves room for norms of 1.001 and for underflow.
 double rounding_slack(std::size_t dim) { return static_cast<double>(dim / 32 + 8) * 0x1p-22; }
 
 double norm_of(std::span<const float> values) {
@@ -97,22 +96,28 @@ struct FlatIndex::Query {
   std::span<const float> values;
   // |score - the copy's score| <= fixed + norm * residual of the row (Cauchy-Schwarz), where `norm` is that
   // of the query as the copy sees it and `fixed` holds the query's own residual and the rounding of both
-  // sums.
-  double norm = 0.0;
+  // sums and of the bound.
+  float norm = 0.0F;
   double fixed = 0.0;
   std::vector<std::int8_t> codes;  // int8 only
-  double scale = 0.0;
+  float scale = 0.0F;
 };
 
 FlatIndex::Query FlatIndex::prepared(std::span<const float> query) const {
-  Query out{query, norm_of(query), rounding_slack(query.size()), {}, 0.0};
+  Query out{query, 0.0F, rounding_slack(query.size()), {}, 0.0F};
+  if (storage_ == Storage::float32) return out;
+  double norm = norm_of(query);
   if (storage_ == Storage::int8) {
     out.codes.resize(query.size());
     const Int8Copy made = quantise(query, out.codes);
-    out.scale = static_cast<double>(made.scale);
-    out.norm += made.residual;
+    out.scale = made.scale;
+    norm += made.residual;
     out.fixed += made.residual * (1.0 + 2 * norm_tolerance);
   }
+  // The bound c + norm * r is made in float32 with at most four roundings of c and two of norm * r, where |c|
+  // <= 1.003 + norm * r: it is too low by no more than 2^-24 (4.02 + 6 norm * r).
+  out.fixed += 0x1.1p-22;
+  out.norm = rounded_up(norm * (1.0 + 0x1p-21));
   return out;
 }
 
@@ -140,17 +145,20 @@ class FlatIndex::Scan {
       const std::size_t wanted = allowed_ == nullptr ? stop - at : count_allowed(at, stop);
       if (wanted == 0) continue;
       // Scoring a whole block in order is some four times as fast a row as picking single rows.
-      const bool sparse = wanted * 4 < stop - at;
+      if (wanted * 4 < stop - at) {
+        each_allowed(at, stop, [&](std::size_t row) { picked_.push_back(static_cast<std::uint32_t>(row)); });
+        if (picked_.size() >= block_unit) score_picked(queries, best);
+        continue;
+      }
       for (std::size_t q = 0; q < queries.size(); ++q) {
-        if (sparse) {
-          each_allowed(at, stop, [&](std::size_t row) { score_again(queries[q], row, best[q]); });
-        } else if (index_.storage_ == Storage::float32) {
+        if (index_.storage_ == Storage::float32) {
           scan_rows(queries[q], at, stop, best[q]);
         } else {
           scan_copy(queries[q], at, stop, best[q]);
         }
       }
     }
+    score_picked(queries, best);
   }
 
  private:
@@ -171,40 +179,59 @@ class FlatIndex::Scan {
     }
   }
 
-  [[nodiscard]] bool is_allowed(std::size_t row) const { return allowed_ == nullptr || allowed_->test(row); }
+  // Single rows of several blocks together, so that the next ones are on their way while one is scored.
+  void score_picked(std::span<const Query> queries, std::span<TopK<float>> best) {
+    for (std::size_t from = 0; from < picked_.size(); from += block_) {
+      const std::span rows = std::span(picked_).subspan(from, std::min(block_, picked_.size() - from));
+      for (std::size_t q = 0; q < queries.size(); ++q) {
+        kernel_.dot_picked(queries[q].values.data(), index_.vectors_->values().data(), rows.data(),
+                           rows.size(), dim_, scores_.data());
+        for (std::size_t i = 0; i < rows.size(); ++i) offer(rows[i], scores_[i], best[q]);
+      }
+    }
+    picked_.clear();
+  }
+
+  // Visits the allowed rows of a block whose value in scores_ is not below `lowest()`, asked before each 64.
+  template <class Lowest, class Visit>
+  void each_reaching(std::size_t at, std::size_t stop, const Lowest& lowest, const Visit& visit) const {
+    for (std::size_t from = at; from < stop; from += block_unit) {
+      const std::size_t count = std::min(block_unit, stop - from);
+      std::uint64_t bits = kernel_.not_below(scores_.data() + (from - at), count, lowest());
+      if (allowed_ != nullptr) bits &= allowed_->words()[from / block_unit];
+      for (; bits != 0; bits &= bits - 1) visit(from + static_cast<std::size_t>(std::countr_zero(bits)));
+    }
+  }
 
   void scan_rows(const Query& query, std::size_t at, std::size_t stop, TopK<float>& best) {
     kernel_.dot_rows(query.values.data(), index_.vectors_->row(at), stop - at, dim_, scores_.data());
-    for (std::size_t row = at; row < stop; ++row) {
-      if (is_allowed(row)) offer(row, scores_[row - at], best);
-    }
+    each_reaching(
+        at, stop, [&] { return least(best); }, [&](std::size_t row) { offer(row, scores_[row - at], best); });
   }
 
   void scan_copy(const Query& query, std::size_t at, std::size_t stop, TopK<float>& best) {
-    score_copy(query, at, stop);
-    for (std::size_t row = at; row < stop; ++row) {
-      const double bound = static_cast<double>(scores_[row - at]) + query.fixed +
-                           query.norm * static_cast<double>(index_.copy_.residuals[row]);
-      // A NaN bound, from a forged file, is no reason to skip the row.
-      if (bound < static_cast<double>(least(best))) continue;
-      if (is_allowed(row)) score_again(query, row, best);
-    }
+    bound_copy(query, at, stop);
+    const auto lowest = [&] { return rounded_down(static_cast<double>(least(best)) - query.fixed); };
+    each_reaching(at, stop, lowest, [&](std::size_t row) {
+      // The threshold may have risen within the 64. A NaN bound, from a forged file, is no reason to skip.
+      if (!(scores_[row - at] < lowest())) score_again(query, row, best);
+    });
   }
 
-  // Fills scores_ from the copy.
-  void score_copy(const Query& query, std::size_t at, std::size_t stop) {
+  // Fills scores_ with upper bounds, but for the query's `fixed`, from the copy.
+  void bound_copy(const Query& query, std::size_t at, std::size_t stop) {
     const std::size_t count = stop - at;
+    const float* residuals = index_.copy_.residuals.data() + at;
     if (index_.storage_ == Storage::float16) {
       kernel_.dot_rows_f16(query.values.data(), index_.copy_.halves.data() + at * dim_, count, dim_,
                            scores_.data());
+      kernel_.bound(scores_.data(), residuals, count, query.norm);
       return;
     }
     kernel_.dot_rows_i8(query.codes.data(), index_.copy_.codes.data() + at * dim_, count, dim_,
                         products_.data());
-    for (std::size_t i = 0; i < count; ++i) {
-      scores_[i] = static_cast<float>(query.scale * static_cast<double>(index_.copy_.scales[at + i]) *
-                                      static_cast<double>(products_[i]));
-    }
+    kernel_.bound_i8(products_.data(), index_.copy_.scales.data() + at, residuals, count, query.scale,
+                     query.norm, scores_.data());
   }
 
   void score_again(const Query& query, std::size_t row, TopK<float>& best) const {
@@ -233,6 +260,7 @@ class FlatIndex::Scan {
   std::size_t block_;
   std::vector<float> scores_;
   std::vector<std::int32_t> products_;  // int8 only
+  std::vector<std::uint32_t> picked_;   // single rows, yet to be scored
 };
 
 std::vector<FlatIndex::Hits> FlatIndex::search(std::span<const float> queries, std::size_t k,

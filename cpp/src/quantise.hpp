@@ -23,4 +23,7 @@ Int8Copy quantise(std::span<const float> from, std::span<std::int8_t> to);
 /// The smallest float that is not below `value`.
 [[nodiscard]] float rounded_up(double value);
 
+/// The largest float that is not above `value`.
+[[nodiscard]] inline float rounded_down(double value) { return -rounded_up(-value); }
+
 }  // namespace pincite

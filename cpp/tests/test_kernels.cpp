@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -45,6 +47,45 @@ TEST_CASE("kernels: one result, and no read past the end") {
       scalar.dot_rows_i8(bytes.data(), bytes.data(), 5, dim, expected_i8.data());
       kernel->dot_rows_i8(bytes.data(), bytes.data(), 5, dim, found_i8.data());
       CHECK(found_i8 == expected_i8);
+      const std::vector<std::uint32_t> ids = {4, 0, 3, 3, 1, 2};
+      found.resize(ids.size());
+      kernel->dot_picked(query.data(), rows.data(), ids.data(), ids.size(), dim, found.data());
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        CHECK(found[i] == scalar.dot(query.data(), rows.data() + ids[i] * dim, dim));
+      }
+      found.resize(5);
+    }
+  }
+}
+
+TEST_CASE("kernels: one bound, and one answer to which values are not below another") {
+  std::mt19937 random(2);
+  std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+  const pincite::Kernel& scalar = pincite::kernel_by_name("scalar");
+  for (std::size_t count = 0; count <= 64; ++count) {
+    std::vector<float> scales(count), residuals(count), values(count);
+    std::vector<std::int32_t> products(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      scales[i] = uniform(random);
+      residuals[i] = uniform(random);
+      values[i] = i % 7 == 3    ? 0.25F
+                  : i % 11 == 5 ? std::numeric_limits<float>::quiet_NaN()
+                                : uniform(random);
+      products[i] = static_cast<std::int32_t>(random());
+    }
+    std::vector<float> expected(count), found(count);
+    for (const pincite::Kernel* kernel : pincite::available_kernels()) {
+      CAPTURE(kernel->name);
+      CAPTURE(count);
+      scalar.bound_i8(products.data(), scales.data(), residuals.data(), count, 0.3F, 1.1F, expected.data());
+      kernel->bound_i8(products.data(), scales.data(), residuals.data(), count, 0.3F, 1.1F, found.data());
+      CHECK(found == expected);
+      scalar.bound(expected.data(), residuals.data(), count, 1.1F);
+      kernel->bound(found.data(), residuals.data(), count, 1.1F);
+      CHECK(found == expected);
+      std::uint64_t wanted = 0;
+      for (std::size_t i = 0; i < count; ++i) wanted |= std::uint64_t{!(values[i] < 0.25F)} << i;
+      CHECK(kernel->not_below(values.data(), count, 0.25F) == wanted);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,29 @@ namespace pincite {
 class Bitmap {
  public:
   explicit Bitmap(std::size_t size) : size_(size), words_((size + 63) / 64) {}
+
+  /// The bits of a mask with one byte a row: any byte but 0 is set.
+  [[nodiscard]] static Bitmap of_bytes(std::span<const std::uint8_t> mask) {
+    Bitmap out(mask.size());
+    std::size_t i = 0;
+    if constexpr (std::endian::native == std::endian::little) {
+      for (; i + 8 <= mask.size(); i += 8) {
+        std::uint64_t bytes = 0;
+        std::memcpy(&bytes, mask.data() + i, 8);
+        if (bytes == 0) continue;
+        // Each byte's bits are gathered in its lowest one, and the product moves those eight to the top.
+        bytes |= bytes >> 4U;
+        bytes |= bytes >> 2U;
+        bytes |= bytes >> 1U;
+        bytes = (bytes & 0x0101010101010101U) * 0x0102040810204080U >> 56U;
+        out.words_[i >> 6] |= bytes << (i & 63);
+      }
+    }
+    for (; i < mask.size(); ++i) {
+      if (mask[i] != 0) out.set(i);
+    }
+    return out;
+  }
 
   void set(std::size_t i) noexcept { words_[i >> 6] |= std::uint64_t{1} << (i & 63); }
   void reset(std::size_t i) noexcept { words_[i >> 6] &= ~(std::uint64_t{1} << (i & 63)); }

@@ -33,6 +33,21 @@ struct Kernel {
   /// Exact dot products of int8 vectors. Needs dim <= max_int8_dim.
   void (*dot_rows_i8)(const std::int8_t* query, const std::int8_t* rows, std::size_t count, std::size_t dim,
                       std::int32_t* out);
+
+  /// Dot products of one query with the `count` rows of `dim` floats whose numbers `ids` holds: the bits of
+  /// `dot`. Those ahead are asked for, for they lie far apart.
+  void (*dot_picked)(const float* query, const float* rows, const std::uint32_t* ids, std::size_t count,
+                     std::size_t dim, float* out);
+
+  /// out[i] = scale * scales[i] * products[i] + norm * residuals[i], rounded at each step.
+  void (*bound_i8)(const std::int32_t* products, const float* scales, const float* residuals,
+                   std::size_t count, float scale, float norm, float* out);
+
+  /// scores[i] += norm * residuals[i], likewise.
+  void (*bound)(float* scores, const float* residuals, std::size_t count, float norm);
+
+  /// Bit i says whether values[i] is not below `least` (a NaN is not). Takes at most 64 values.
+  std::uint64_t (*not_below)(const float* values, std::size_t count, float least);
 };
 
 /// The kernels this machine can run, slowest first; "scalar" is always there.

@@ -48,14 +48,26 @@ struct Avx2 {
   static __m256i widened(const std::int8_t* from) {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
   }
-  static void add_product_i8(Sums& sums, const std::int8_t* x, const std::int8_t* y) {
-    sums.sum = _mm256_add_epi32(sums.sum, _mm256_madd_epi16(widened(x), widened(y)));
+  static __m256i load_i8(const std::int8_t* from) { return widened(from); }
+  static std::uint32_t excess_i8(const std::int8_t*, std::size_t) { return 0; }
+  static void add_product_i8(Sums& sums, __m256i query, const std::int8_t* row) {
+    sums.sum = _mm256_add_epi32(sums.sum, _mm256_madd_epi16(query, widened(row)));
   }
-  static std::int32_t total(const Sums& sums) {
-    const __m128i four =
-        _mm_add_epi32(_mm256_castsi256_si128(sums.sum), _mm256_extracti128_si256(sums.sum, 1));
-    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
-    return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xB1)));
+  static void totals(const Sums (&sums)[4], std::int32_t* out) {
+    const __m256i ab = _mm256_hadd_epi32(sums[0].sum, sums[1].sum);
+    const __m256i cd = _mm256_hadd_epi32(sums[2].sum, sums[3].sum);
+    const __m256i abcd = _mm256_hadd_epi32(ab, cd);
+    const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(abcd), _mm256_extracti128_si256(abcd, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), four);
+  }
+
+  static std::uint32_t not_below(__m256 x, __m256 least) {
+    return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(x, least, _CMP_NLT_UQ)));
+  }
+  static std::uint32_t not_below(const Lanes& x, float least) {
+    const __m256 all = _mm256_set1_ps(least);
+    return not_below(x.a, all) | not_below(x.b, all) << 8U | not_below(x.c, all) << 16U |
+           not_below(x.d, all) << 24U;
   }
 };
 

@@ -9,17 +9,15 @@ namespace {
 
 struct Avx512 : Avx512Lanes {
   static constexpr std::size_t i8_step = 32;
-  struct Sums {
-    __m512i sum;
-  };
   static Sums zero_i8() { return {_mm512_setzero_si512()}; }
   static __m512i widened(const std::int8_t* from) {
     return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
   }
-  static void add_product_i8(Sums& sums, const std::int8_t* x, const std::int8_t* y) {
-    sums.sum = _mm512_add_epi32(sums.sum, _mm512_madd_epi16(widened(x), widened(y)));
+  static __m512i load_i8(const std::int8_t* from) { return widened(from); }
+  static std::uint32_t excess_i8(const std::int8_t*, std::size_t) { return 0; }
+  static void add_product_i8(Sums& sums, __m512i query, const std::int8_t* row) {
+    sums.sum = _mm512_add_epi32(sums.sum, _mm512_madd_epi16(query, widened(row)));
   }
-  static std::int32_t total(const Sums& sums) { return total_of(sums.sum); }
 };
 
 constexpr Kernel kernel = kernel_of<Avx512>("avx512");

@@ -37,11 +37,27 @@ struct Avx512Lanes {
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
   }
-  static std::int32_t total_of(__m512i sum) {
-    const __m256i eight = _mm256_add_epi32(_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64(sum, 1));
+
+  struct Sums {
+    __m512i sum;
+  };
+  // Pairs of sums are interleaved and added until each 128 bits hold a part of all four.
+  static void totals(const Sums (&sums)[4], std::int32_t* out) {
+    const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(sums[0].sum, sums[1].sum),
+                                        _mm512_unpackhi_epi32(sums[0].sum, sums[1].sum));
+    const __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(sums[2].sum, sums[3].sum),
+                                        _mm512_unpackhi_epi32(sums[2].sum, sums[3].sum));
+    const __m512i abcd = _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+    const __m256i eight = _mm256_add_epi32(_mm512_castsi512_si256(abcd), _mm512_extracti64x4_epi64(abcd, 1));
     const __m128i four = _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
-    const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
-    return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xB1)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), four);
+  }
+
+  static std::uint32_t not_below(const Lanes& x, float least) {
+    const __m512 all = _mm512_set1_ps(least);
+    const std::uint32_t low = _mm512_cmp_ps_mask(x.a, all, _CMP_NLT_UQ);
+    const std::uint32_t high = _mm512_cmp_ps_mask(x.b, all, _CMP_NLT_UQ);
+    return low | high << 16U;
   }
 };
 

@@ -8,22 +8,21 @@
 namespace pincite::kernels {
 namespace {
 
-// The instruction multiplies unsigned by signed bytes: x + 128 is unsigned, and 128 * y is taken off again.
+// The instruction multiplies unsigned by signed bytes. The row is made unsigned by adding 128, so that what
+// the sums are too high by, 128 times the query's sum, is found once a call. It may pass 2^31: it is taken
+// off modulo 2^32.
 struct Avx512Vnni : Avx512Lanes {
   static constexpr std::size_t i8_step = 64;
-  struct Sums {
-    __m512i shifted, offset;
-  };
-  static Sums zero_i8() { return {_mm512_setzero_si512(), _mm512_setzero_si512()}; }
-  static void add_product_i8(Sums& sums, const std::int8_t* x, const std::int8_t* y) {
-    const __m512i high_bits = _mm512_set1_epi8(static_cast<char>(-128));
-    const __m512i unsigned_x = _mm512_xor_si512(_mm512_loadu_si512(x), high_bits);
-    const __m512i signed_y = _mm512_loadu_si512(y);
-    sums.shifted = _mm512_dpbusd_epi32(sums.shifted, unsigned_x, signed_y);
-    sums.offset = _mm512_dpbusd_epi32(sums.offset, high_bits, signed_y);
+  static Sums zero_i8() { return {_mm512_setzero_si512()}; }
+  static __m512i load_i8(const std::int8_t* from) { return _mm512_loadu_si512(from); }
+  static std::uint32_t excess_i8(const std::int8_t* query, std::size_t dim) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < dim; ++i) sum += query[i];
+    return std::uint32_t{128} * static_cast<std::uint32_t>(sum);
   }
-  static std::int32_t total(const Sums& sums) {
-    return total_of(_mm512_sub_epi32(sums.shifted, sums.offset));
+  static void add_product_i8(Sums& sums, __m512i query, const std::int8_t* row) {
+    const __m512i high_bits = _mm512_set1_epi8(static_cast<char>(-128));
+    sums.sum = _mm512_dpbusd_epi32(sums.sum, _mm512_xor_si512(_mm512_loadu_si512(row), high_bits), query);
   }
 };
 

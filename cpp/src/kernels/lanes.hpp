@@ -2,12 +2,14 @@
 // each file that includes it keeps its own copy (see table.hpp).
 //
 // An Isa gives: Lanes (32 floats in registers), zero(), load(const float*), load(const std::uint16_t*) for
-// binary16, add_product(sum, a, b), fold(sum), prefetch(address); and for int8, `i8_step` values at a time:
-// Sums, zero_i8(), add_product_i8(sums, a, b), total(sums).
+// binary16, add_product(sum, a, b), fold(sum), not_below(lanes, least), prefetch(address); and for int8,
+// `i8_step` values at a time: Sums, zero_i8(), load_i8(query), add_product_i8(sums, q, row), totals(four
+// sums, out), and excess_i8(query, dim), which is what its totals are too high by.
 #pragma once
 
 #include <cstring>
 
+#include "bounds.hpp"
 #include "table.hpp"
 
 namespace pincite::kernels {
@@ -69,28 +71,81 @@ void dot_all(const float* query, const T* rows, std::size_t count, std::size_t d
 }
 
 template <class Isa>
+void dot_picked(const float* query, const float* rows, const std::uint32_t* ids, std::size_t count,
+                std::size_t dim, float* out) {
+  constexpr std::size_t ahead = 4;
+  for (std::size_t r = 0; r < count; ++r) {
+    const float* row = rows + ids[r] * dim;
+    if (r + ahead < count) {
+      const float* later = rows + ids[r + ahead] * dim;
+      for (std::size_t i = 0; i < dim; i += 16) Isa::prefetch(later + i);
+    }
+    out[r] = dot_one<Isa>(query, row, dim);
+  }
+}
+
+// `rows_at_once` rows share the loads of the query, and the folding of their sums.
+template <class Isa>
 void dot_all_i8(const std::int8_t* query, const std::int8_t* rows, std::size_t count, std::size_t dim,
                 std::int32_t* out) {
   constexpr std::size_t step = Isa::i8_step;
-  for (std::size_t r = 0; r < count; ++r) {
-    const std::int8_t* row = rows + r * dim;
-    typename Isa::Sums sums = Isa::zero_i8();
+  constexpr std::size_t rows_at_once = 4;
+  constexpr std::size_t ahead = 16;
+  const std::uint32_t excess = Isa::excess_i8(query, dim);
+  for (std::size_t r = 0; r < count; r += rows_at_once) {
+    // The last rows: some of them twice.
+    const std::size_t last = count - 1;
+    const std::int8_t* row[rows_at_once];
+    for (std::size_t j = 0; j < rows_at_once; ++j) row[j] = rows + (r + j < last ? r + j : last) * dim;
+    const std::size_t later = r + ahead + rows_at_once <= count ? ahead * dim : 0;
+    typename Isa::Sums sums[rows_at_once] = {Isa::zero_i8(), Isa::zero_i8(), Isa::zero_i8(), Isa::zero_i8()};
     std::size_t i = 0;
-    for (; i + step <= dim; i += step) Isa::add_product_i8(sums, query + i, row + i);
-    if (i < dim) {
-      std::int8_t padded_query[step] = {};
-      std::int8_t padded_row[step] = {};
-      std::memcpy(padded_query, query + i, dim - i);
-      std::memcpy(padded_row, row + i, dim - i);
-      Isa::add_product_i8(sums, padded_query, padded_row);
+    for (; i + step <= dim; i += step) {
+      const auto q = Isa::load_i8(query + i);
+      for (std::size_t j = 0; j < rows_at_once; ++j) {
+        if (i % 64 == 0) Isa::prefetch(row[j] + later + i);
+        Isa::add_product_i8(sums[j], q, row[j] + i);
+      }
     }
-    out[r] = Isa::total(sums);
+    if (i < dim) {
+      std::int8_t padded[step] = {};
+      std::memcpy(padded, query + i, dim - i);
+      const auto q = Isa::load_i8(padded);
+      for (std::size_t j = 0; j < rows_at_once; ++j) {
+        std::memcpy(padded, row[j] + i, dim - i);
+        Isa::add_product_i8(sums[j], q, padded);
+      }
+    }
+    std::int32_t totals[rows_at_once];
+    Isa::totals(sums, totals);
+    for (std::size_t j = 0; j < rows_at_once && r + j < count; ++j) {
+      out[r + j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(totals[j]) - excess);
+    }
   }
 }
 
 template <class Isa>
+std::uint64_t not_below(const float* values, std::size_t count, float least) {
+  std::uint64_t bits = 0;
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    bits |= std::uint64_t{Isa::not_below(Isa::load(values + i), least)} << i;
+  }
+  for (; i < count; ++i) bits |= std::uint64_t{!(values[i] < least)} << i;
+  return bits;
+}
+
+template <class Isa>
 constexpr Kernel kernel_of(std::string_view name) {
-  return {name, dot_one<Isa, float>, dot_all<Isa, float>, dot_all<Isa, std::uint16_t>, dot_all_i8<Isa>};
+  return {name,
+          dot_one<Isa, float>,
+          dot_all<Isa, float>,
+          dot_all<Isa, std::uint16_t>,
+          dot_all_i8<Isa>,
+          dot_picked<Isa>,
+          bound_i8,
+          bound,
+          not_below<Isa>};
 }
 
 }  // namespace

@@ -58,13 +58,27 @@ struct Neon {
     int32x4_t sum;
   };
   static Sums zero_i8() { return {vdupq_n_s32(0)}; }
-  static void add_product_i8(Sums& sums, const std::int8_t* x, const std::int8_t* y) {
-    const int8x16_t a = vld1q_s8(x);
-    const int8x16_t b = vld1q_s8(y);
-    sums.sum = vpadalq_s16(sums.sum, vmull_s8(vget_low_s8(a), vget_low_s8(b)));
-    sums.sum = vpadalq_s16(sums.sum, vmull_s8(vget_high_s8(a), vget_high_s8(b)));
+  static int8x16_t load_i8(const std::int8_t* from) { return vld1q_s8(from); }
+  static std::uint32_t excess_i8(const std::int8_t*, std::size_t) { return 0; }
+  static void add_product_i8(Sums& sums, int8x16_t query, const std::int8_t* row) {
+    const int8x16_t y = vld1q_s8(row);
+    sums.sum = vpadalq_s16(sums.sum, vmull_s8(vget_low_s8(query), vget_low_s8(y)));
+    sums.sum = vpadalq_s16(sums.sum, vmull_s8(vget_high_s8(query), vget_high_s8(y)));
   }
-  static std::int32_t total(const Sums& sums) { return vaddvq_s32(sums.sum); }
+  static void totals(const Sums (&sums)[4], std::int32_t* out) {
+    vst1q_s32(out, vpaddq_s32(vpaddq_s32(sums[0].sum, sums[1].sum), vpaddq_s32(sums[2].sum, sums[3].sum)));
+  }
+
+  static std::uint32_t not_below(float32x4_t x, float32x4_t least) {
+    constexpr std::uint32_t places[4] = {1, 2, 4, 8};
+    return vaddvq_u32(vbicq_u32(vld1q_u32(places), vcltq_f32(x, least)));
+  }
+  static std::uint32_t not_below(const Lanes& x, float least) {
+    const float32x4_t all = vdupq_n_f32(least);
+    return not_below(x.a, all) | not_below(x.b, all) << 4U | not_below(x.c, all) << 8U |
+           not_below(x.d, all) << 12U | not_below(x.e, all) << 16U | not_below(x.f, all) << 20U |
+           not_below(x.g, all) << 24U | not_below(x.h, all) << 28U;
+  }
 };
 
 constexpr Kernel kernel = kernel_of<Neon>("neon");
