@@ -124,9 +124,10 @@ FlatIndex::Query FlatIndex::prepared(std::span<const float> query) const {
 // One thread's pass over a range of rows.
 class FlatIndex::Scan {
  public:
-  Scan(const FlatIndex& index, const Kernel& kernel, const Bitmap* allowed, float min_score)
+  Scan(const FlatIndex& index, const Kernel& kernel, std::size_t k, const Bitmap* allowed, float min_score)
       : index_(index),
         kernel_(kernel),
+        k_(k),
         allowed_(allowed),
         min_score_(min_score),
         dim_(index.vectors_->dim()) {
@@ -211,11 +212,28 @@ class FlatIndex::Scan {
 
   void scan_copy(const Query& query, std::size_t at, std::size_t stop, TopK<float>& best) {
     bound_copy(query, at, stop);
+    if (best.size() == 0 && k_ * 4 <= stop - at) seed(query, at, stop, best);
     const auto lowest = [&] { return rounded_down(static_cast<double>(least(best)) - query.fixed); };
     each_reaching(at, stop, lowest, [&](std::size_t row) {
       // The threshold may have risen within the 64. A NaN bound, from a forged file, is no reason to skip.
       if (!(scores_[row - at] < lowest())) score_again(query, row, best);
     });
+  }
+
+  // Scores the k rows of the highest bounds first: the threshold they leave spares most of the others. Rows
+  // that are done get a bound below every threshold.
+  void seed(const Query& query, std::size_t at, std::size_t stop, TopK<float>& best) {
+    TopK<float> promising(k_);
+    const auto lowest = [&] { return rounded_down(static_cast<double>(min_score_) - query.fixed); };
+    each_reaching(at, stop, lowest, [&](std::size_t row) {
+      const float bound = scores_[row - at];
+      if (!std::isnan(bound)) promising.offer({static_cast<std::uint32_t>(row), bound});
+    });
+    if (!promising.full()) return;  // then there may be no threshold afterwards
+    for (const Hit<float>& hit : promising.take()) {
+      score_again(query, hit.id, best);
+      scores_[hit.id - at] = -std::numeric_limits<float>::infinity();
+    }
   }
 
   // Fills scores_ with upper bounds, but for the query's `fixed`, from the copy.
@@ -254,6 +272,7 @@ class FlatIndex::Scan {
 
   const FlatIndex& index_;
   const Kernel& kernel_;
+  std::size_t k_;
   const Bitmap* allowed_;
   float min_score_;
   std::size_t dim_;
@@ -283,7 +302,7 @@ std::vector<FlatIndex::Hits> FlatIndex::search(std::span<const float> queries, s
   run_parts(parts, [&](std::size_t part) {
     const std::size_t from = units * part / parts;
     const std::size_t to = units * (part + 1) / parts;
-    Scan scan(*this, kernel, allowed, min_score);
+    Scan scan(*this, kernel, room, allowed, min_score);
     if (by_rows) {
       scan.run(prepared_queries, from * block_unit, std::min(size, to * block_unit),
                std::span(best).subspan(part, 1));
