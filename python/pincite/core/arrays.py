@@ -49,6 +49,8 @@ def as_vectors(values: npt.ArrayLike, *, name: str = "vectors", ndim: int = 2) -
 
 def axes(values: npt.ArrayLike) -> int:
     """Return the number of axes of `values`; 1 for what is no array (`as_vectors` says what it is)."""
+    if isinstance(values, np.ndarray):
+        return values.ndim
     try:
         return np.ndim(values)
     except ValueError:  # a ragged list
