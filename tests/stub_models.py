@@ -57,7 +57,7 @@ class StubEncoder:
         return Encoded(vectors, truncated, np.zeros(len(texts), dtype=np.int64))
 
 
-@lru_cache(maxsize=1 << 8)
+@lru_cache(maxsize=1 << 8)  # few: what a soak measures is the product's memory
 def _hashed(word: str) -> tuple[int, int]:
     digest = hashlib.sha256(word.encode()).digest()
     return digest[0], 1 if digest[1] % 2 else -1

@@ -146,20 +146,17 @@ class FlatIndex::Scan {
       const std::size_t wanted = allowed_ == nullptr ? stop - at : count_allowed(at, stop);
       if (wanted == 0) continue;
       // Scoring a whole block in order is some four times as fast a row as picking single rows.
-      if (wanted * 4 < stop - at) {
-        each_allowed(at, stop, [&](std::size_t row) { picked_.push_back(static_cast<std::uint32_t>(row)); });
-        if (picked_.size() >= block_unit) score_picked(queries, best);
-        continue;
-      }
+      const bool sparse = wanted * 4 < stop - at;
       for (std::size_t q = 0; q < queries.size(); ++q) {
-        if (index_.storage_ == Storage::float32) {
+        if (sparse) {
+          each_allowed(at, stop, [&](std::size_t row) { score_again(queries[q], row, best[q]); });
+        } else if (index_.storage_ == Storage::float32) {
           scan_rows(queries[q], at, stop, best[q]);
         } else {
           scan_copy(queries[q], at, stop, best[q]);
         }
       }
     }
-    score_picked(queries, best);
   }
 
  private:
@@ -178,19 +175,6 @@ class FlatIndex::Scan {
         visit(w * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
       }
     }
-  }
-
-  // Single rows of several blocks together, so that the next ones are on their way while one is scored.
-  void score_picked(std::span<const Query> queries, std::span<TopK<float>> best) {
-    for (std::size_t from = 0; from < picked_.size(); from += block_) {
-      const std::span rows = std::span(picked_).subspan(from, std::min(block_, picked_.size() - from));
-      for (std::size_t q = 0; q < queries.size(); ++q) {
-        kernel_.dot_picked(queries[q].values.data(), index_.vectors_->values().data(), rows.data(),
-                           rows.size(), dim_, scores_.data());
-        for (std::size_t i = 0; i < rows.size(); ++i) offer(rows[i], scores_[i], best[q]);
-      }
-    }
-    picked_.clear();
   }
 
   // Visits the allowed rows of a block whose value in scores_ is not below `lowest()`, asked before each 64.
@@ -279,7 +263,6 @@ class FlatIndex::Scan {
   std::size_t block_;
   std::vector<float> scores_;
   std::vector<std::int32_t> products_;  // int8 only
-  std::vector<std::uint32_t> picked_;   // single rows, yet to be scored
 };
 
 std::vector<FlatIndex::Hits> FlatIndex::search(std::span<const float> queries, std::size_t k,

@@ -34,11 +34,6 @@ struct Kernel {
   void (*dot_rows_i8)(const std::int8_t* query, const std::int8_t* rows, std::size_t count, std::size_t dim,
                       std::int32_t* out);
 
-  /// Dot products of one query with the `count` rows of `dim` floats whose numbers `ids` holds: the bits of
-  /// `dot`. Those ahead are asked for, for they lie far apart.
-  void (*dot_picked)(const float* query, const float* rows, const std::uint32_t* ids, std::size_t count,
-                     std::size_t dim, float* out);
-
   /// out[i] = scale * scales[i] * products[i] + norm * residuals[i], rounded at each step.
   void (*bound_i8)(const std::int32_t* products, const float* scales, const float* residuals,
                    std::size_t count, float scale, float norm, float* out);

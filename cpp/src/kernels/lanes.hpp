@@ -70,20 +70,6 @@ void dot_all(const float* query, const T* rows, std::size_t count, std::size_t d
   if (r < count) out[r] = dot_one<Isa>(query, rows + r * dim, dim);
 }
 
-template <class Isa>
-void dot_picked(const float* query, const float* rows, const std::uint32_t* ids, std::size_t count,
-                std::size_t dim, float* out) {
-  constexpr std::size_t ahead = 4;
-  for (std::size_t r = 0; r < count; ++r) {
-    const float* row = rows + ids[r] * dim;
-    if (r + ahead < count) {
-      const float* later = rows + ids[r + ahead] * dim;
-      for (std::size_t i = 0; i < dim; i += 16) Isa::prefetch(later + i);
-    }
-    out[r] = dot_one<Isa>(query, row, dim);
-  }
-}
-
 // `rows_at_once` rows share the loads of the query, and the folding of their sums.
 template <class Isa>
 void dot_all_i8(const std::int8_t* query, const std::int8_t* rows, std::size_t count, std::size_t dim,
@@ -137,15 +123,9 @@ std::uint64_t not_below(const float* values, std::size_t count, float least) {
 
 template <class Isa>
 constexpr Kernel kernel_of(std::string_view name) {
-  return {name,
-          dot_one<Isa, float>,
-          dot_all<Isa, float>,
-          dot_all<Isa, std::uint16_t>,
-          dot_all_i8<Isa>,
-          dot_picked<Isa>,
-          bound_i8,
-          bound,
-          not_below<Isa>};
+  return {
+      name,  dot_one<Isa, float>, dot_all<Isa, float>, dot_all<Isa, std::uint16_t>, dot_all_i8<Isa>, bound_i8,
+      bound, not_below<Isa>};
 }
 
 }  // namespace

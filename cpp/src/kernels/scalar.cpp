@@ -43,19 +43,13 @@ void dot_rows_i8(const std::int8_t* query, const std::int8_t* rows, std::size_t 
   }
 }
 
-void dot_picked(const float* query, const float* rows, const std::uint32_t* ids, std::size_t count,
-                std::size_t dim, float* out) {
-  for (std::size_t r = 0; r < count; ++r) out[r] = dot(query, rows + ids[r] * dim, dim);
-}
-
 std::uint64_t not_below(const float* values, std::size_t count, float least) {
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < count; ++i) bits |= std::uint64_t{!(values[i] < least)} << i;
   return bits;
 }
 
-constexpr Kernel kernel{"scalar",   dot,      dot_rows, dot_rows_f16, dot_rows_i8,
-                        dot_picked, bound_i8, bound,    not_below};
+constexpr Kernel kernel{"scalar", dot, dot_rows, dot_rows_f16, dot_rows_i8, bound_i8, bound, not_below};
 
 }  // namespace
 
