@@ -90,6 +90,17 @@ def cpp(session: nox.Session) -> None:
 
 
 @nox.session
+def neon(session: nox.Session) -> None:
+    """Run the C++ tests for aarch64 under qemu (Debian: apt-get install g++-aarch64-linux-gnu qemu-user-static)."""
+    build = configure(session, "neon", "-DPINCITE_BUILD_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release",
+                      "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
+                      "-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc",
+                      "-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++")  # fmt: skip
+    tests = f"{build}/cpp/tests/pincite_tests"
+    session.run("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu", tests, external=True)
+
+
+@nox.session
 def wheel(session: nox.Session) -> None:
     """Build sdist and wheel, audit the wheel, and smoke-test it in an environment without a compiler."""
     session.install(*group("wheel"))

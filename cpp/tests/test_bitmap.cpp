@@ -27,7 +27,7 @@ TEST_CASE("bitmap: a mask's bytes, of which any but 0 is set") {
   for (const std::size_t size : {0U, 1U, 7U, 8U, 9U, 63U, 64U, 65U, 200U}) {
     std::vector<std::uint8_t> mask(size);
     for (std::size_t i = 0; i < size; ++i)
-      mask[i] = i % 5 == 0 ? 0 : static_cast<std::uint8_t>(1U << (i % 8));
+      mask[i] = static_cast<std::uint8_t>(i % 5 == 0 ? 0U : 1U << (i % 8));
     const auto bitmap = pincite::Bitmap::of_bytes(mask);
     CHECK(bitmap.size() == size);
     for (std::size_t i = 0; i < size; ++i) CHECK(bitmap.test(i) == (mask[i] != 0));
